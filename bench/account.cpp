@@ -17,12 +17,12 @@
 #include <numeric>
 #include <string>
 
+#include "core/linear_algebra.hpp"
+#include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
+#include "graph/edge_list.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/graph/edge_list.hpp"
-#include "sotto/graph/topology.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 
 namespace {

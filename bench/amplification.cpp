@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/fourier.hpp"
+#include "privacy/noise_multiplier.hpp"
 #include "setup.hpp"
-#include "sotto/privacy/noise_multiplier.hpp"
 #ifdef SOTTO_HAVE_FFTW
 #include <fftw3.h>
 #endif

@@ -1,11 +1,11 @@
-// A task of one's own whose gradient is the same vector in every round: what is left of a round is sotto's
-// (module.py). --data is the number of parameters.
+// A task of one's own whose gradient is the same vector in every round: what is left of a round is
+// sotto's (module.py). --data is the number of parameters.
 
 #include <memory>
 #include <string>
 
-#include "sotto/learn/own_task.hpp"
-#include "sotto/learn/record_objective.hpp"
+#include "learn/record_objective.hpp"
+#include "sotto/learn/objective.hpp"
 
 namespace {
 

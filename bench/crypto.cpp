@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "sotto/graph/graph.hpp"
-#include "sotto/sums/secure_sum.hpp"
-#include "sotto/trust/link_cipher.hpp"
-#include "sotto/trust/pair_secrets.hpp"
+#include "sums/secure_sum.hpp"
+#include "trust/link_cipher.hpp"
+#include "trust/pair_secrets.hpp"
 
 namespace {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "core/stopwatch.hpp"
+#include "core/weighted_sum.hpp"
+#include "net/mpi_network.hpp"
 #include "setup.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/core/weighted_sum.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/net/mpi_network.hpp"
 
 namespace {
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/noise/grid.hpp"
-#include "sotto/noise/normal_stream.hpp"
+#include "noise/noise_source.hpp"
+#include "noise/normal_stream.hpp"
 
 namespace {
 

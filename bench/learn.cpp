@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/linear_algebra.hpp"
+#include "core/seeded_random.hpp"
+#include "learn/layered_objective.hpp"
+#include "learn/layers.hpp"
 #include "setup.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/learn/layered_objective.hpp"
-#include "sotto/learn/layers/models.hpp"
 
 namespace {
 

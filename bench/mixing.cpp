@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/weighted_sum.hpp"
 #include "setup.hpp"
-#include "sotto/core/weighted_sum.hpp"
 
 namespace {
 

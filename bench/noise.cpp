@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "noise/noise_source.hpp"
 #include "setup.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/noise/noise_source.hpp"
-#include "sotto/trust/seed_agreement.hpp"
+#include "trust/seed_agreement.hpp"
 
 namespace {
 

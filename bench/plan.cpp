@@ -12,13 +12,13 @@
 #include <span>
 #include <string>
 
+#include "core/linear_algebra.hpp"
+#include "core/stopwatch.hpp"
+#include "design/spatial_solver.hpp"
 #include "setup.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/stopwatch.hpp"
+#include "sotto/design/design.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/design/spatial_solver.hpp"
-#include "sotto/design/utility.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/graph/topology.hpp"
 
 namespace sotto::bench {
 

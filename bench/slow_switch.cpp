@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/stopwatch.hpp"
+#include "core/stopwatch.hpp"
 
 namespace {
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
 #include "sleeping_pool.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 namespace {
 

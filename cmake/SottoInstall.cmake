@@ -1,29 +1,21 @@
-# Installation: program, headers, libraries, and a package for find_package(sotto). What needs MPI is
-# an export set of its own, so that plans and accounting can be used on machines without MPI. Components: program,
-# development, and python where it is built (cmake/SottoPackages.cmake).
+# Installation: program, and headers, libraries and a package for find_package(sotto), for plans, accounting and tasks of
+# one's own; none of them needs MPI. Components: program, development, and python where it is built (cmake/SottoPackages.cmake).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(sotto_mpi_libraries net agent)
 set(sotto_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 
 function(sotto_install_library name)
-    set(set sottoTargets)
-    if(name IN_LIST sotto_mpi_libraries)
-        set(set sottoMpiTargets)
-    endif()
     set_target_properties(sotto_${name} PROPERTIES EXPORT_NAME ${name})
-    install(TARGETS sotto_${name} EXPORT ${set} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+    install(TARGETS sotto_${name} EXPORT sottoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endfunction()
 
 # sotto_install_package(): once, after all libraries.
 function(sotto_install_package)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sotto DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp")
-    foreach(set sottoTargets sottoMpiTargets)
-        install(EXPORT ${set} NAMESPACE sotto:: DESTINATION ${sotto_package_dir} COMPONENT development)
-    endforeach()
+    install(EXPORT sottoTargets NAMESPACE sotto:: DESTINATION ${sotto_package_dir} COMPONENT development)
     configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/sottoConfig.cmake.in
         ${CMAKE_BINARY_DIR}/sottoConfig.cmake INSTALL_DESTINATION ${sotto_package_dir})
     # Before 1.0 a minor version may change what it likes.

@@ -12,20 +12,19 @@
 
 #include "arrays.hpp"
 #include "job.hpp"
-#include "options/general_options.hpp"
+#include "learn/handed_objective.hpp"
+#include "noise/noise_source.hpp"
+#include "options/option_parser.hpp"
 #include "options/train_options.hpp"
+#include "privacy/ledger_json.hpp"
 #include "signals.hpp"
-#include "sotto/learn/handed_objective.hpp"
-#include "sotto/noise/round_gate.hpp"
-#include "sotto/privacy/ledger_json.hpp"
-#include "tasks/handed_task.hpp"
-#include "tasks/kinds/python.hpp"
+#include "tasks/record_task.hpp"
+#include "tasks/task_table.hpp"
 #include "training/progress.hpp"
 #include "training/stop_signal.hpp"
+#include "training/train_job.hpp"
 #include "training/train_report.hpp"
-#include "training/train_setup.hpp"
 #include "training/training.hpp"
-#include "training/training_summary.hpp"
 
 namespace py = pybind11;
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sotto/learn/handed_objective.hpp"
+#include "learn/handed_objective.hpp"
 
 namespace sotto::python {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
+#include "net/mpi_session.hpp"
 #include "signals.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/launch_environment.hpp"
 #include "training/job.hpp"
 
 namespace py = pybind11;

@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "config/config.hpp"
-#include "core/error_line.hpp"
-#include "sotto/net/memory_network.hpp"
-#include "sotto/net/mpi_network.hpp"
-#include "training/stall_limits.hpp"
+#include "core/output.hpp"
+#include "net/memory_network.hpp"
+#include "net/mpi_network.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto::python {
 

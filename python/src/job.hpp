@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "net/network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/network.hpp"
 
 namespace sotto::python {
 

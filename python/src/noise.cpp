@@ -9,21 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "agent/clipping.hpp"
+#include "agent/bootstrap.hpp"
+#include "agent/contribution.hpp"
 #include "arrays.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "job.hpp"
-#include "learn/clipped_records.hpp"
+#include "learn/handed_objective.hpp"
+#include "learn/record_objective.hpp"
+#include "noise/noise_source.hpp"
 #include "options/plan_options.hpp"
 #include "planning/planning.hpp"
-#include "sotto/agent/bootstrap.hpp"
+#include "privacy/ledger_json.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/handed_objective.hpp"
-#include "sotto/learn/record_objective.hpp"
-#include "sotto/noise/noise_source.hpp"
-#include "sotto/noise/round_gate.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/privacy/ledger_json.hpp"
 #include "tasks/task.hpp"
 
 namespace py = pybind11;

@@ -9,11 +9,11 @@
 #include "arrays.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
+#include "core/files.hpp"
 #include "options/graph_options.hpp"
 #include "options/option_parser.hpp"
-#include "planning/graph_report.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "planning/build_topography.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace py = pybind11;
 

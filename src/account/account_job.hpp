@@ -1,12 +1,29 @@
 #pragma once
 
-#include "account/account_config.hpp"
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "account/account_result.hpp"
 #include "account/account_subject.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/privacy/guarantee.hpp"
+#include "net/network.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
+
+/// What `sotto account` is asked.
+struct AccountConfig {
+    SubjectConfig subject;
+    std::string view = "all-nodes";
+    std::string targets = "all";
+    ViewOptions how;
+    std::optional<int> dropouts;  ///< agents whose messages may be missing in a round
+    std::string missing;          ///< or which are, in every round: "a,b"
+};
 
 /// Runs the accountant: the observers are spread over the processes, and over the threads of each;
 /// worst coalitions as find_worst_coalitions. COLLECTIVE; every process has the result.
@@ -14,5 +31,57 @@ namespace sotto {
 [[nodiscard]] AccountResult run_account(const AccountConfig& config,
                                         const AccountSubject& subject,
                                         Network& network);
+
+/// Figures of observations O = A G + B Z read from .npy files ([U] definition 5); `agents` columns
+/// of A a round. The result has no observers and no distances.
+[[nodiscard]] AccountResult account_matrices(const std::string& a_file,
+                                             const std::string& b_file,
+                                             int agents,
+                                             const std::string& targets,
+                                             double sensitivity,
+                                             const Participation& participation,
+                                             double delta);
+
+/// A guarantee against one Gaussian observation, in all its units.
+struct Conversion {
+    double mu = 0, epsilon = 0, delta = 0;
+    double rdp_epsilon = 0;  ///< by Renyi divergence
+};
+/// @param mu, epsilon > 0.  @param delta in (0, 1).
+[[nodiscard]] Conversion convert_mu(double mu, double delta);
+[[nodiscard]] Conversion convert_epsilon(double epsilon, double delta);
+
+/// The JSON object, as text, and the same for people.
+[[nodiscard]] std::string conversion_json(const Conversion& conversion);
+[[nodiscard]] std::string conversion_text(const Conversion& conversion);
+
+/// What secretly sampled rounds cost.
+struct SampledConversion {
+    std::vector<SampledRounds> rounds;
+    double epsilon = 0;        ///< certified from above
+    double epsilon_lower = 0;  ///< no epsilon below it holds
+    double delta = 0;
+};
+
+/// S:q:T,S:q:T: noise multiplier, sampling probability and rounds of every phase.
+/// @throws ConfigError naming the option and what is wrong.
+[[nodiscard]] std::vector<SampledRounds> parse_sampled_rounds(std::string_view option,
+                                                              std::string_view text);
+
+/// @throws ConfigError unless 0 < q <= 1.
+void require_sampling_probability(std::string_view option, double probability);
+
+[[nodiscard]] SampledConversion convert_sampled_rounds(std::span<const SampledRounds> rounds,
+                                                       double delta);
+/// With the smallest noise multiplier that keeps `count` rounds within `epsilon`.
+[[nodiscard]] SampledConversion convert_sampled_budget(double epsilon,
+                                                       double delta,
+                                                       double probability,
+                                                       long count);
+
+/// The JSON object, as text, and the same for people. Figures that phases do not have in common
+/// are null.
+[[nodiscard]] std::string sampled_conversion_json(const SampledConversion& conversion);
+[[nodiscard]] std::string sampled_conversion_text(const SampledConversion& conversion);
 
 }  // namespace sotto

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "sotto/core/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/privacy/guarantee.hpp"
-#include "sotto/views/argument.hpp"
-#include "sotto/views/squared_sensitivity.hpp"
+#include "sotto/privacy/budget.hpp"
+#include "sotto/views/view_sensitivity.hpp"
+#include "views/view_parameter.hpp"
 
 namespace sotto {
 

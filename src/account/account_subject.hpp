@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "agent/bootstrap.hpp"
 #include "config/config.hpp"
+#include "net/network.hpp"
 #include "planning/build_topography.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/privacy/exposure.hpp"
-#include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
-#include "sotto/views/message_process.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto {
 
@@ -50,5 +50,40 @@ struct AccountSubject {
 /// @throws ConfigError, DataError, PrivacyError.
 [[nodiscard]] std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
                                                                     Network& network);
+
+/// The rounds of a training whose messages were sent, as the accountant of views takes them, by
+/// agents' numbers. Borrows what it is made of.
+struct SentRounds {
+    MessageProcess process;
+    std::vector<const PrivacyPhase*> phases;  ///< one for each of the process
+    std::vector<long> rounds;                 ///< of these
+    long completed = 0;                       ///< of the training
+
+    /// A phase in which the agent was there; null: it left before anything was sent.
+    [[nodiscard]] const PrivacyPhase* of(int agent) const;
+    /// Of an agent that was there; where rounds do not meet each other: those of all phases in the
+    /// participation pattern that has most.
+    [[nodiscard]] Exposure exposure(int agent) const;
+};
+
+/// Plans of the phases, of all agents of the run.
+[[nodiscard]] std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases);
+
+/// How many rounds of phase k count after `rounds` rounds of the training; not above 0: none.
+[[nodiscard]] long rounds_sent(const std::vector<PrivacyPhase>& phases, std::size_t k, long rounds);
+
+/// After `rounds` rounds of the training.
+/// @param topography of all agents.  @param phases complete, in order; rounds of the last one are
+/// counted up to `rounds`.  @param plans plans_by_number of them.
+/// @throws ConfigError as process_steps.
+[[nodiscard]] SentRounds sent_rounds(const TrainConfig& config,
+                                     const Topography& topography,
+                                     const std::vector<PrivacyPhase>& phases,
+                                     const std::vector<NoisePlan>& plans,
+                                     long rounds);
+
+/// What the agents of a run do with noisy gradients and messages: the gossip of every phase, which
+/// depends on its mixing, momentum and final gossip. @param process with its graph and all phases.
+void set_exchanges(MessageProcess& process, const PlanConfig& plan);
 
 }  // namespace sotto

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
+#include "core/numbers.hpp"
+#include "privacy/budget_account.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/privacy/continuations.hpp"
 
 namespace sotto {
 

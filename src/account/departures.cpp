@@ -6,10 +6,10 @@
 #include <iterator>
 #include <string_view>
 
-#include "planning/configured_mixing.hpp"
+#include "planning/build_topography.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/views/agent_list.hpp"
+#include "views/view_parameter.hpp"
 
 namespace sotto {
 

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "sotto/graph/topography.hpp"
+#include "graph/topography.hpp"
 #include "sotto/plan/membership.hpp"
-#include "sotto/views/message_process.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto {
 

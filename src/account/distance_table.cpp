@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "account/published_bound.hpp"
+#include "core/files.hpp"
 #include "core/gnuplot.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto {
 

@@ -2,10 +2,13 @@
 
 #include <vector>
 
+#include "account/account_subject.hpp"
+#include "agent/bootstrap.hpp"
 #include "config/config.hpp"
-#include "sotto/agent/bootstrap.hpp"
+#include "net/network.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/views/view_query.hpp"
+#include "sotto/views/view_losses.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -47,5 +50,23 @@ class LedgerViews {
     std::vector<ViewQuery> queries_;
     double spent_ = 0, last_ = 0;  // seconds
 };
+
+/// One observer and whom it is asked about.
+struct Question {
+    View view;
+    std::vector<int> targets;
+};
+using Answers = std::vector<std::vector<SquaredSensitivity>>;  // by question, by target
+
+/// Answers of all questions, on every process: question i is worked on by process i mod P.
+/// COLLECTIVE.
+[[nodiscard]] Answers answer(Network& network,
+                             const AccountSubject& subject,
+                             const std::vector<Question>& questions,
+                             const ViewOptions& options);
+
+/// Targets that are not members; both ascending.
+[[nodiscard]] std::vector<int> without(const std::vector<int>& targets,
+                                       const std::vector<int>& members);
 
 }  // namespace sotto

@@ -1,10 +1,12 @@
-#include "contribution.hpp"
+#include "agent/contribution.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 
-#include "clipping.hpp"
+#include "core/value_range.hpp"
+#include "noise/noise_source.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -126,6 +128,36 @@ void contribute(const ContributionRule& rule,
         contribute_batch(rule, round, model, agent, contribution, report);
     else
         contribute_records(rule, round, model, agent, contribution, report);
+}
+
+bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                  bool l1,
+                  double clip_norm,
+                  double grid_step) {
+    const auto norm = ranged_norm(gradient, l1);
+    if (!norm) {
+        gradient.setZero();
+        return false;
+    }
+    // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
+    // are lost beside a large one) and of the product.
+    const double margin = 1 - static_cast<double>(gradient.size() + 16) * 0x1p-53;
+    if (norm->longer_than(clip_norm * margin))
+        gradient *= clip_norm / norm->value * margin;
+    else if (norm->exponent != 0)
+        gradient *= std::ldexp(1.0, norm->exponent);
+    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
+    return true;
+}
+
+bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                              double clip_norm,
+                              double grid_step) {
+    const bool finite = gradient.allFinite();
+    for (double& value : gradient) value = std::isfinite(value) ? value : 0;
+    gradient = gradient.cwiseMin(clip_norm).cwiseMax(-clip_norm);
+    truncate_to_grid({gradient.data(), static_cast<std::size_t>(gradient.size())}, grid_step);
+    return finite;
 }
 
 }  // namespace sotto

@@ -1,12 +1,12 @@
 #pragma once
 
-// What one agent adds to its model in a round, before noise; not installed.
-
 #include <Eigen/Dense>
 
-#include "sotto/agent/trainer.hpp"
+#include "agent/trainer.hpp"
 
 namespace sotto {
+
+// What one agent adds to its model in a round, before noise.
 
 /// What makes the contributions of a training short, and puts them on its plan's grid.
 struct ContributionRule {
@@ -29,5 +29,22 @@ void contribute(const ContributionRule& rule,
                 LocalAgent& agent,
                 Eigen::Ref<Eigen::VectorXd> contribution,
                 AgentReport& report);
+
+// Gradients made short and put on the noise's grid.
+
+/// Scales to norm `clip_norm` (L1 or L2) where it is larger, then rounds toward zero to the grid,
+/// which shortens it further: the result's norm is at most clip_norm, to the last bit, for any
+/// gradient. One that is not finite becomes zero.
+/// @return false if it was not finite.
+[[nodiscard]] bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                                bool l1,
+                                double clip_norm,
+                                double grid_step);
+
+/// The same of every coordinate by itself, where each is a model of its own.
+/// @return false if one was not finite.
+[[nodiscard]] bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
+                                            double clip_norm,
+                                            double grid_step);
 
 }  // namespace sotto

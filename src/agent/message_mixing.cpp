@@ -1,16 +1,17 @@
-#include "message_mixing.hpp"
+#include "agent/message_mixing.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "received_checks.hpp"
+#include "core/numbers.hpp"
+#include "core/stopwatch.hpp"
+#include "core/value_range.hpp"
+#include "core/weighted_sum.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
 
@@ -219,6 +220,64 @@ void MessageMixing::mix_sums(const Exchange& exchange) {
             combine(exchange, local, first, mixed);
         });
     seconds_.exchange += seconds_between(start, Clock::now());
+}
+
+void require_message_in_range(const ReceivedFrom& from,
+                              Eigen::Index first,
+                              std::span<const double> values,
+                              double limit) {
+    const auto beyond = first_beyond(values, limit);
+    if (!beyond) return;
+    throw NetworkError(
+        fmt::format("message from agent {} to agent {}, round {}, step {}: coordinate {} is {} "
+                    "(allowed: -{:g} to {:g}); agent {} does not keep to the protocol",
+                    from.sender,
+                    from.receiver,
+                    from.exchange.round,
+                    from.exchange.step,
+                    first + static_cast<Eigen::Index>(*beyond),
+                    values[*beyond],
+                    limit,
+                    limit,
+                    from.sender));
+}
+
+void require_sum_in_range(int receiver,
+                          std::span<const int> neighbours,
+                          ExchangeId exchange,
+                          Eigen::Index first,
+                          std::span<const std::uint64_t> sum) {
+    // Every neighbour may round by half a word.
+    const std::uint64_t largest = (std::uint64_t{1} << 62) + neighbours.size();
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+        if (sum[i] + largest <= 2 * largest) continue;
+        throw NetworkError(fmt::format(
+            "secure sum of agent {}, round {}, step {}: coordinate {} is beyond what its "
+            "neighbours may send; one of agents {} left out a share, or sent another",
+            receiver,
+            exchange.round,
+            exchange.step,
+            first + static_cast<Eigen::Index>(i),
+            fmt::join(neighbours, ", ")));
+    }
+}
+
+CollectedCheck require_collected_in_range(std::string what, double limit) {
+    return [what = std::move(what), limit](
+               int agent, Eigen::Index first, std::span<const double> values) {
+        const auto beyond = first_beyond(values, limit);
+        if (!beyond) return;
+        throw NetworkError(
+            fmt::format("{} from agent {}: coordinate {} is {} (allowed: -{:g} to {:g}); agent {} "
+                        "does not keep to the protocol",
+                        what,
+                        agent,
+                        first + static_cast<Eigen::Index>(*beyond),
+                        values[*beyond],
+                        limit,
+                        limit,
+                        agent));
+    };
 }
 
 }  // namespace sotto

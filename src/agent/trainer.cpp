@@ -1,4 +1,4 @@
-#include "sotto/agent/trainer.hpp"
+#include "agent/trainer.hpp"
 
 #include <fmt/format.h>
 
@@ -7,16 +7,15 @@
 #include <iterator>
 #include <utility>
 
-#include "contribution.hpp"
-#include "message_mixing.hpp"
-#include "received_checks.hpp"
+#include "agent/contribution.hpp"
+#include "agent/message_mixing.hpp"
+#include "core/numbers.hpp"
+#include "core/parallel.hpp"
+#include "core/stopwatch.hpp"
+#include "core/value_range.hpp"
+#include "noise/noise_source.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/core/value_range.hpp"
-#include "sotto/noise/grid.hpp"
 
 namespace sotto {
 

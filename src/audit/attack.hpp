@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "audit/audit_config.hpp"
-#include "audit/audit_result.hpp"
+#include "audit/audit_job.hpp"
 #include "audit/audit_subject.hpp"
-#include "sotto/core/registry.hpp"
+#include "sotto/core/names.hpp"
 #include "store/run_directory.hpp"
 #include "tasks/task.hpp"
 

@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <vector>
 
-#include "audit/confidence.hpp"
+#include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 
@@ -159,6 +166,241 @@ double trials_for_width(double mu, double width, double level) {
     require_positive("width", width);
     const double ratio = two_sided_z(level) / width;
     return std::ceil(ratio * ratio * (4 / (mu * mu) + 0.5));
+}
+
+double two_sided_z(double level) {
+    if (!(level > 0 && level < 1))
+        throw ConfigError(fmt::format("confidence: {} is not allowed (between 0 and 1)", level));
+    return boost::math::quantile(boost::math::complement(boost::math::normal(), (1 - level) / 2));
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+std::vector<double> sorted(std::span<const double> values) {
+    std::vector<double> result(values.begin(), values.end());
+    std::ranges::sort(result);
+    return result;
+}
+
+/// Share of sorted values below; equal ones count half.
+double share_below(const std::vector<double>& values, double score) {
+    const auto [first, last] = std::equal_range(values.begin(), values.end(), score);
+    const auto below = static_cast<double>(first - values.begin());
+    const auto equal = static_cast<double>(last - first);
+    return (below + equal / 2) / static_cast<double>(values.size());
+}
+
+/// Share of sorted values above.
+double share_above(const std::vector<double>& values, double threshold) {
+    const auto above = values.end() - std::ranges::upper_bound(values, threshold);
+    return static_cast<double>(above) / static_cast<double>(values.size());
+}
+
+double mean_variance(const VectorXd& values) {
+    const auto count = static_cast<double>(values.size());
+    return (values.array() - values.mean()).square().sum() / (count - 1) / count;
+}
+
+double advantage_of(const VectorXd& positive, const VectorXd& negative) {
+    const auto half = [](const VectorXd& values, bool second) {
+        const auto middle = static_cast<std::size_t>(values.size() / 2);
+        const std::span<const double> all(values.data(), static_cast<std::size_t>(values.size()));
+        return sorted(second ? all.subspan(middle) : all.first(middle));
+    };
+    const auto first_positive = half(positive, false), first_negative = half(negative, false);
+    double best = 0, threshold = infinity;
+    for (const double score : first_negative) {
+        const double gain = share_above(first_positive, score) - share_above(first_negative, score);
+        if (gain <= best) continue;
+        best = gain;
+        threshold = score;
+    }
+    return share_above(half(positive, true), threshold) -
+           share_above(half(negative, true), threshold);
+}
+
+}  // namespace
+
+RankingFigures measure_ranking(const VectorXd& positive, const VectorXd& negative, double level) {
+    if (positive.size() < 2 || negative.size() < 2)
+        throw ConfigError(fmt::format("scores: {} and {} are not enough (at least 2 of each kind)",
+                                      positive.size(),
+                                      negative.size()));
+    const auto view = [](const VectorXd& values) {
+        return std::span<const double>(values.data(), static_cast<std::size_t>(values.size()));
+    };
+    const auto positives = sorted(view(positive)), negatives = sorted(view(negative));
+    VectorXd below(positive.size()), above(negative.size());
+    for (Index i = 0; i < below.size(); ++i) below(i) = share_below(negatives, positive(i));
+    for (Index j = 0; j < above.size(); ++j) above(j) = 1 - share_below(positives, negative(j));
+    RankingFigures result;
+    result.auc = below.mean();
+    const double width =
+        two_sided_z(level) * std::sqrt(mean_variance(below) + mean_variance(above));
+    result.lower = std::max(0.0, result.auc - width);
+    result.upper = std::min(1.0, result.auc + width);
+    result.advantage = advantage_of(positive, negative);
+    return result;
+}
+
+TradeOff::TradeOff(const PrivacyLoss& loss, double delta) {
+    constexpr int points = 24;
+    const double largest = loss.epsilon(delta).upper;
+    for (int i = 0; i < points; ++i) {
+        const double epsilon = largest * i / (points - 1);
+        points_.push_back({epsilon, std::min(1.0, loss.delta(epsilon).upper)});
+    }
+}
+
+double TradeOff::true_positive_rate(double false_positive_rate) const {
+    double rate = 1;
+    for (const Point& point : points_) {
+        const double factor = std::exp(point.epsilon);
+        rate = std::min({rate,
+                         factor * false_positive_rate + point.delta,
+                         1 - (1 - false_positive_rate - point.delta) / factor});
+    }
+    return rate;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+namespace math = boost::math;
+
+double chi_squared_p_value(double total, double freedom) {
+    const math::chi_squared chi(freedom);
+    return 2 * std::min(math::cdf(chi, total), math::cdf(math::complement(chi, total)));
+}
+
+double largest_off_diagonal(const MatrixXd& covariance, double samples) {
+    double largest = 0;
+    for (Index j = 0; j < covariance.cols(); ++j)
+        for (Index i = j + 1; i < covariance.rows(); ++i)
+            largest = std::max(largest, std::abs(covariance(i, j)) / std::sqrt(samples));
+    return largest;
+}
+
+}  // namespace
+
+WhitenessFigures test_whiteness(const MatrixXd& values) {
+    const Index dimensions = values.rows(), samples = values.cols();
+    if (samples < fewest_white_samples)
+        throw ConfigError(
+            fmt::format("samples: {} are not enough ({} or more)", samples, fewest_white_samples));
+    WhitenessFigures result;
+    result.samples = samples;
+    result.dimensions = dimensions;
+    if (dimensions == 0) return result;
+    const auto n = static_cast<double>(samples), p = static_cast<double>(dimensions);
+    MatrixXd covariance = MatrixXd::Zero(dimensions, dimensions);
+    add_product(1, values, false, values, true, covariance);
+    result.variance = covariance.trace() / (n * p);
+    result.largest_correlation = largest_off_diagonal(covariance, n);
+    const double p_variance = chi_squared_p_value(covariance.trace(), n * p);
+    double p_entry = 1;
+    for (Index i = 0; i < dimensions; ++i)
+        p_entry = std::min(p_entry, chi_squared_p_value(covariance(i, i), n));
+    p_entry = std::min(p_entry,
+                       2 * math::cdf(math::complement(math::normal(), result.largest_correlation)));
+    result.p_value = std::min(1.0, 2 * std::min(p_variance, p_entry * p * (p + 1) / 2));
+    return result;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double largest_one_run_epsilon = 100;
+
+/// max_{i >= 1} P[v - i <= X < v] / i.
+double largest_mean_probability(long guesses, long v, double rate) {
+    double probability = boost::math::pdf(boost::math::binomial(static_cast<double>(guesses), rate),
+                                          static_cast<double>(v - 1));
+    double sum = 0, largest = 0;
+    for (long i = 1; i <= v; ++i) {
+        sum += probability;
+        largest = std::max(largest, sum / static_cast<double>(i));
+        // From P[X = v - i] to P[X = v - i - 1].
+        const auto k = static_cast<double>(v - i);
+        probability *= k / (static_cast<double>(guesses) - k + 1) * (1 - rate) / rate;
+    }
+    return largest;
+}
+
+}  // namespace
+
+double one_run_p_value(long trials, long guesses, long correct, double epsilon, double delta) {
+    if (!(0 <= correct && correct <= guesses && guesses <= trials))
+        throw ConfigError(fmt::format("{} of {} guesses about {} trials are correct: not possible",
+                                      correct,
+                                      guesses,
+                                      trials));
+    require_in_range("epsilon", epsilon, 0, largest_one_run_epsilon);
+    if (!(delta >= 0 && delta < 1))
+        throw ConfigError(fmt::format("delta: {} is not allowed (from 0 to below 1)", delta));
+    if (correct == 0) return 1;
+    const double rate = 1 / (1 + std::exp(-epsilon));
+    const double above = boost::math::cdf(
+        boost::math::complement(boost::math::binomial(static_cast<double>(guesses), rate),
+                                static_cast<double>(correct - 1)));
+    const double correction = delta > 0 ? 2 * delta * static_cast<double>(trials) *
+                                              largest_mean_probability(guesses, correct, rate)
+                                        : 0;
+    return std::min(1.0, above + correction);
+}
+
+double one_run_epsilon(long trials, long guesses, long correct, double delta, double risk) {
+    if (!(risk > 0 && risk < 1))
+        throw ConfigError(fmt::format("risk: {} is not allowed (between 0 and 1)", risk));
+    const auto excluded = [&](double epsilon) {
+        return one_run_p_value(trials, guesses, correct, epsilon, delta) <= risk;
+    };
+    if (!excluded(0)) return 0;
+    double below = 0, above = largest_one_run_epsilon;
+    if (excluded(above)) return above;
+    for (int step = 0; step < 60; ++step) {
+        const double middle = (below + above) / 2;
+        (excluded(middle) ? below : above) = middle;
+    }
+    return below;
+}
+
+OneRunFigures measure_one_run(const VectorXd& scores,
+                              const VectorXd& signs,
+                              double delta,
+                              double risk) {
+    constexpr std::array shares{0.01, 0.025, 0.05, 0.1, 0.25};
+    const Index trials = scores.size();
+    if (signs.size() != trials)
+        throw ConfigError(fmt::format("{} scores with {} signs", trials, signs.size()));
+    std::vector<Index> order(static_cast<std::size_t>(trials));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::ranges::stable_sort(order, [&](Index a, Index b) { return scores(a) > scores(b); });
+    const auto sign_at = [&](Index place) { return signs(order[static_cast<std::size_t>(place)]); };
+    OneRunFigures best;
+    for (const double share : shares) {
+        const auto count = static_cast<Index>(share * static_cast<double>(trials));
+        long above = 0, below = 0;
+        for (Index i = 0; i < count; ++i) {
+            above += sign_at(i) > 0 ? 1 : 0;
+            below += sign_at(trials - 1 - i) < 0 ? 1 : 0;
+        }
+        for (const auto& [guesses, correct] :
+             {std::pair<long, long>{count, above}, {2 * count, above + below}}) {
+            const double epsilon = one_run_epsilon(
+                trials, guesses, correct, delta, risk / (2 * static_cast<double>(shares.size())));
+            if (best.guesses == 0 || epsilon > best.epsilon_lower)
+                best = {guesses, correct, epsilon};
+        }
+    }
+    return best;
 }
 
 }  // namespace sotto

@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "audit/attack.hpp"
 #include "audit/audit_options.hpp"
-#include "audit/audit_report.hpp"
+#include "core/json.hpp"
+#include "core/numbers.hpp"
+#include "core/stopwatch.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/views/argument.hpp"
-#include "sotto/views/worst_signs.hpp"
-#include "store/ledger_digest.hpp"
+#include "store/recorded_ledger.hpp"
 #include "store/run_directory.hpp"
+#include "views/tight_sensitivity.hpp"
+#include "views/view_parameter.hpp"
 
 namespace sotto {
 
@@ -102,5 +105,54 @@ AuditOutcome run_audit(const AuditConfig& config,
                                            most_line_bytes) == "consistent";
     return outcome;
 }
+
+using Json = nlohmann::ordered_json;
+
+std::string audit_report_json(const AuditResult& result) { return to_text(result.json()); }
+
+std::string audit_report_text(const AuditResult& result) {
+    std::string text = fmt::format("audit: {}, {} agents, {} rounds{}; {} {}\n",
+                                   result.mechanism,
+                                   result.agents,
+                                   result.rounds,
+                                   result.task.empty() ? "" : " of " + result.task,
+                                   result.view,
+                                   result.question());
+    text += result.tables();
+    if (result.consistent())
+        return text +
+               fmt::format("consistent: {} ({:.1f} s)\n", result.agreement(), result.seconds);
+    text += "INCONSISTENT:\n";
+    for (const auto& finding : result.findings) text += "  - " + finding + "\n";
+    return text;
+}
+
+Json run_json(const AuditResult& result) {
+    Json json;
+    json["attack"] = result.attack;
+    json["mechanism"] = result.mechanism;
+    if (!result.task.empty()) json["task"] = result.task;
+    json["agents"] = result.agents;
+    json["rounds"] = result.rounds;
+    return json;
+}
+
+void add_ending(Json& json, const AuditResult& result) {
+    json["findings"] = result.findings;
+    json["seed"] = result.seed;
+    json["seconds"] = result.seconds;
+    json["run_directory"] = result.run_directory;
+}
+
+Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+std::string number_text(double value, int digits) {
+    if (std::isnan(value)) return "-";
+    return std::isinf(value) ? "infinite" : fmt::format("{:.{}g}", value, digits);
+}
+
+Json distance_json(int distance) { return distance < 0 ? Json() : Json(distance); }
+
+std::string distance_text(int distance) { return distance < 0 ? "-" : std::to_string(distance); }
 
 }  // namespace sotto

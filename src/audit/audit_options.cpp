@@ -7,19 +7,14 @@
 #include <filesystem>
 
 #include "audit/attack.hpp"
-#include "audit/canary_records.hpp"
-#include "options/default_clip.hpp"
-#include "options/default_final_gossip.hpp"
-#include "options/default_participation.hpp"
-#include "options/general_options.hpp"
+#include "audit/known_models.hpp"
 #include "options/graph_options.hpp"
-#include "options/option_bindings.hpp"
-#include "options/option_checks.hpp"
+#include "options/option_parser.hpp"
+#include "options/option_set.hpp"
 #include "options/peer_options.hpp"
 #include "options/plan_options.hpp"
-#include "options/run_of_directory.hpp"
-#include "options/task_defaults.hpp"
 #include "options/task_options.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_record.hpp"
 

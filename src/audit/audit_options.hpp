@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "audit/audit_config.hpp"
+#include "audit/audit_job.hpp"
 #include "options/option_set.hpp"
 
 namespace sotto {

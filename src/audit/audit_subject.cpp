@@ -9,13 +9,13 @@
 #include "account/worst_coalition.hpp"
 #include "audit/attack.hpp"
 #include "audit/canary_record_attack.hpp"
+#include "core/numbers.hpp"
 #include "planning/build_topography.hpp"
 #include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/views/view_innovations.hpp"
-#include "sotto/views/view_query.hpp"
+#include "sotto/views/view_losses.hpp"
 #include "training/learnt_clip.hpp"
+#include "views/view_innovations.hpp"
 
 namespace sotto {
 

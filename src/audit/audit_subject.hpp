@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "account/account_subject.hpp"
-#include "audit/audit_config.hpp"
-#include "sotto/graph/topography.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/views/view.hpp"
+#include "audit/audit_job.hpp"
+#include "graph/topography.hpp"
+#include "net/network.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto {
 

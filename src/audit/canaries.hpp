@@ -2,11 +2,16 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sotto/net/network.hpp"
+#include "audit/audit_job.hpp"
+#include "audit/audit_subject.hpp"
+#include "net/network.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/privacy/budget.hpp"
 #include "tasks/task.hpp"
 
 namespace sotto {
@@ -53,5 +58,37 @@ struct AuditDesign {
 [[nodiscard]] LocalTask make_canary_task(const AuditDesign& design,
                                          double divisor,
                                          const Network& network);
+
+/// Chooses target, hypotheses and number of trials for a run whose inputs are fixed in advance, and
+/// says what the accountant says. The same on every process.
+/// @throws ConfigError for a target, hypothesis, width or number of trials that does not exist.
+[[nodiscard]] AuditDesign design_audit(const AuditConfig& config, const AuditSubject& subject);
+
+/// A design with what the accountant says about it: mu_theory, epsilon_theory, the claim and its
+/// argument.
+[[nodiscard]] AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threads);
+
+/// What the target contributes over the rounds.
+enum class SignPattern {
+    constant,  ///< +1 in the participation pattern whose rounds together tell most
+    random,    ///< as constant, with random signs
+    worst      ///< the signs that the view tells apart best, as far as a search finds them
+};
+inline constexpr NameTable<SignPattern, 3> sign_patterns{{{{SignPattern::constant, "constant"},
+                                                           {SignPattern::random, "random"},
+                                                           {SignPattern::worst, "worst"}}}};
+
+/// One pattern by its name, or "all". @throws ConfigError for another.
+[[nodiscard]] std::vector<SignPattern> parse_hypothesis(const std::string& text);
+
+/// s_t in {-1, 0, 1}, 0 in rounds without participation; `rounds` of them.
+/// @param gram of the target's contributions (view_gram), rounds x rounds; without one
+/// participation starts in round 0, and the worst signs are random ones.  @param seed of random
+/// signs.
+[[nodiscard]] Eigen::VectorXd make_signs(SignPattern pattern,
+                                         const std::optional<Eigen::MatrixXd>& gram,
+                                         Eigen::Index rounds,
+                                         const Participation& participation,
+                                         std::uint64_t seed);
 
 }  // namespace sotto

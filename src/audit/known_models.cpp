@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
 #include "audit/audit_subject.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
+#include "core/json.hpp"
+#include "core/seeded_random.hpp"
+#include "learn/quadratic.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
+#include "training/local_agents.hpp"
 
 namespace sotto {
 
@@ -121,6 +131,316 @@ MatrixXd share_models(const MatrixXd& models, Eigen::Index dimension, Network& n
         reader.require_done();
     });
     return result;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace math = boost::math;
+
+/// Columns of canaries with this sign.
+MatrixXd columns_with(const MatrixXd& values, const VectorXd& signs, double sign) {
+    MatrixXd result(values.rows(), (signs.array() == sign).count());
+    for (Index i = 0, column = 0; i < signs.size(); ++i)
+        if (signs(i) == sign) result.col(column++) = values.col(i);
+    return result;
+}
+
+/// The probability that canaries, or companions, show on average.
+CoinCheck check_of_probability(std::string name,
+                               const CoinModel& model,
+                               const MatrixXd& values,
+                               double probability) {
+    const VectorXd weights = model.mean().cwiseQuotient(model.variance());
+    const auto count = static_cast<double>(values.cols());
+    const double mean = count * weights.dot(model.mean());
+    return check_of_mean(std::move(name),
+                         weights.dot(values.rowwise().sum()),
+                         mean,
+                         count * weights.cwiseAbs2().dot(model.variance()),
+                         mean / probability);
+}
+
+/// Values less their mean, one by one.
+CoinCheck check_of_spread(std::string name, const CoinModel& model, const MatrixXd& centred) {
+    const VectorXd weights = model.variance().cwiseInverse();
+    const auto count = static_cast<double>(centred.cols());
+    return check_of_squares(std::move(name),
+                            weights.dot(centred.cwiseAbs2().rowwise().sum()),
+                            count * static_cast<double>(weights.size()),
+                            count * model.variance_of_squares(weights));
+}
+
+/// Sums over rounds, of every canary.
+CoinCheck check_between_rounds(std::string name,
+                               const CoinModel& model,
+                               const VectorXd& weights,
+                               const MatrixXd& centred) {
+    const auto count = static_cast<double>(centred.cols());
+    return check_of_squares(std::move(name),
+                            (weights.transpose() * centred).squaredNorm(),
+                            count * weights.cwiseAbs2().dot(model.variance()),
+                            count * model.variance_of_square(weights));
+}
+
+/// Sums over canaries, of every mode.
+CoinCheck check_between_canaries(std::string name,
+                                 const CoinModel& model,
+                                 const MatrixXd& centred) {
+    const auto modes = static_cast<double>(centred.rows());
+    const auto count = static_cast<double>(centred.cols());
+    const VectorXd sums = centred.rowwise().sum(), weights = model.variance().cwiseInverse();
+    return check_of_squares(std::move(name),
+                            weights.dot(sums.cwiseAbs2()) / count,
+                            modes,
+                            // What one canary has more than a normal variable, a sum has less.
+                            2 * modes + (model.variance_of_squares(weights) - 2 * modes) / count);
+}
+
+/// How much of the contributions goes with coins that are known: 1 if these are the coins.
+CoinCheck check_of_known(const KnownCoins& known,
+                         const CoinModel& model,
+                         const Eigen::SparseMatrix<double>& response,
+                         const CoinSubject& subject,
+                         const MatrixXd& centred) {
+    const MatrixXd drawn = columns_with(known.drawn, subject.signs, 1);
+    const MatrixXd expected =
+        response.transpose() *
+        (subject.contribution * (drawn.array() - subject.probability)).matrix().eval();
+    const VectorXd weights = model.variance().cwiseInverse();
+    const double power = weights.dot(expected.cwiseAbs2().rowwise().sum());
+    return check_of_mean(
+        known.whose, weights.dot(expected.cwiseProduct(centred).rowwise().sum()), 0, power, power);
+}
+
+}  // namespace
+
+CoinModel::CoinModel(const Eigen::SparseMatrix<double>& response,
+                     double contribution,
+                     double probability,
+                     double count)
+    : shown_(contribution * response) {
+    const double variance = probability * (1 - probability);
+    fourth_cumulant_ = count * variance * (1 - 6 * variance);
+    mean_ = count * probability * (shown_.transpose() * VectorXd::Ones(shown_.rows()));
+    variance_ = VectorXd::Ones(shown_.cols()) +
+                count * variance *
+                    (shown_.cwiseProduct(shown_).transpose() * VectorXd::Ones(shown_.rows()));
+}
+
+double CoinModel::variance_of_squares(const VectorXd& weights) const {
+    const VectorXd of_rounds = shown_.cwiseProduct(shown_) * weights;
+    return 2 * weights.cwiseProduct(variance_).squaredNorm() +
+           fourth_cumulant_ * of_rounds.squaredNorm();
+}
+
+double CoinModel::variance_of_square(const VectorXd& weights) const {
+    const double variance = weights.cwiseAbs2().dot(variance_);
+    const VectorXd of_rounds = shown_ * weights;
+    return 2 * variance * variance + fourth_cumulant_ * of_rounds.array().pow(4).sum();
+}
+
+CoinCheck check_of_mean(std::string name, double sum, double mean, double variance, double unit) {
+    const double deviation = std::sqrt(variance);
+    return {.name = std::move(name),
+            .measured = sum / unit,
+            .expected = mean / unit,
+            .standard_error = deviation / std::abs(unit),
+            .p_value =
+                2 * math::cdf(math::complement(math::normal(), std::abs(sum - mean) / deviation))};
+}
+
+CoinCheck check_of_squares(std::string name, double sum, double mean, double variance) {
+    // A chi-squared variable of f degrees of freedom has mean f and variance 2 f.
+    const double freedom = 2 * mean * mean / variance;
+    const math::chi_squared chi(freedom);
+    const double value = freedom * sum / mean;
+    return {.name = std::move(name),
+            .measured = sum / mean,
+            .expected = 1,
+            .standard_error = std::sqrt(variance) / mean,
+            .p_value = std::min(
+                1.0, 2 * std::min(math::cdf(chi, value), math::cdf(math::complement(chi, value))))};
+}
+
+std::vector<CoinCheck> check_coins(const ContributionModes& modes, const CoinSubject& subject) {
+    const Index trials = subject.signs.size();
+    if (modes.values.cols() != trials + 1)
+        throw ConfigError("canaries: one coordinate each and one of companions are needed");
+    const CoinModel one(modes.response, subject.contribution, subject.probability, 1);
+    const CoinModel all(
+        modes.response, subject.contribution, subject.probability, subject.companions);
+    const CoinModel noise(modes.response, 0, subject.probability, 1);
+    const MatrixXd there = columns_with(modes.values, subject.signs, 1);
+    const MatrixXd centred = there.colwise() - one.mean();
+    const MatrixXd absent = columns_with(modes.values, subject.signs, -1);
+    const MatrixXd batches = modes.values.col(trials);
+    const VectorXd over_rounds = modes.response.transpose() * VectorXd::Ones(modes.response.rows());
+    std::vector<CoinCheck> checks{
+        check_of_probability("probability of canaries", one, there, subject.probability),
+        check_of_spread("variance of canaries that are there", one, centred),
+        check_of_spread("variance of canaries that are not there", noise, absent),
+        check_between_rounds(
+            "sum over rounds of canaries that are there", one, over_rounds, centred),
+        check_between_rounds(
+            "sum over rounds of canaries that are not there", noise, over_rounds, absent),
+        check_between_canaries("sum over the canaries of a round", one, centred),
+        check_of_probability("probability of companions", all, batches, subject.probability),
+        check_of_spread(
+            "variance of the companions of a round", all, batches.colwise() - all.mean())};
+    for (const KnownCoins& known : subject.known)
+        checks.push_back(check_of_known(known, one, modes.response, subject, centred));
+    return checks;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+/// @param there of every canary: its sign is positive where it is in the shard; companions are
+/// where any is asked for.
+Dataset canary_shard(const CanaryRecords& canaries, const VectorXd& there, double gradient) {
+    Dataset shard;
+    shard.source = "canaries";
+    shard.labels = VectorXd::Zero(canaries.records());
+    shard.features = SparseRows(canaries.records(), canaries.dimension());
+    std::vector<Eigen::Triplet<double>> entries;
+    for (Index i = 0; i < there.size(); ++i)
+        if (there(i) > 0) entries.emplace_back(i, i, -gradient);  // a gradient is minus the value
+    if (there.size() > 0)
+        for (Index row = canaries.trials; row < shard.records(); ++row)
+            entries.emplace_back(row, canaries.trials, -gradient);
+    shard.features.setFromTriplets(entries.begin(), entries.end());
+    return shard;
+}
+
+}  // namespace
+
+VectorXd CanaryRecords::signs() const {
+    SeededRandom random(seed, "canary records", static_cast<std::uint64_t>(target));
+    VectorXd result(trials);
+    for (double& sign : result) sign = random.below(2) == 0 ? -1 : 1;
+    return result;
+}
+
+std::string to_json(const CanaryRecords& canaries) {
+    nlohmann::ordered_json json;
+    json["format"] = "sotto-canary-records";
+    json["version"] = 1;
+    json["target"] = canaries.target;
+    json["seed"] = canaries.seed;
+    json["trials"] = canaries.trials;
+    json["members"] = canaries.members;
+    return json.dump(1) + "\n";
+}
+
+CanaryRecords canary_records_from_json(std::string_view text, const std::string& source) try {
+    const JsonDocument document(text);
+    document.require_format("sotto-canary-records", 1);
+    const JsonValue json = document.root();
+    CanaryRecords canaries;
+    canaries.target = json.at("target").integer<int>(0);
+    canaries.seed = json.at("seed").integer<std::uint64_t>();
+    canaries.trials = json.at("trials").integer<long>(fewest_canary_records, most_canary_records);
+    canaries.members = json.at("members").integers();
+    if (!std::ranges::is_sorted(canaries.members, std::ranges::less_equal()))
+        json.at("members").fail("ascending numbers of agents");
+    return canaries;
+} catch (const DataError& error) {
+    throw DataError(fmt::format("{}: not canary records ({})", source, error.what()));
+}
+
+LocalTask make_canary_record_task(const CanaryRecords& canaries,
+                                  double clip_norm,
+                                  const Network& network) {
+    LocalTask task;
+    for (const int agent : network.local_agents()) {
+        const VectorXd there = agent == canaries.target ? canaries.signs()
+                               : std::ranges::binary_search(canaries.members, agent)
+                                   ? VectorXd(VectorXd::Ones(canaries.trials))
+                                   : VectorXd();
+        task.objectives.push_back(
+            make_averaging_objective(canary_shard(canaries, there, 2 * clip_norm), std::nullopt));
+    }
+    task.initial = VectorXd::Zero(canaries.dimension());
+    task.records.assign(static_cast<std::size_t>(network.agents()), canaries.records());
+    task.description = fmt::format(
+        "audit: {} canary records of agent {}, of which a secret half is there, and {} others",
+        canaries.trials,
+        canaries.target,
+        canaries.companions());
+    task.statements.emplace_back(
+        "Audit: records are canaries, whose gradients are fixed in advance. Which of them are "
+        "there "
+        "is kept in the run directory.");
+    task.fixed_inputs = true;
+    return task;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+KnownCoins coins_of_batches(std::string whose,
+                            BatchSampler batches,
+                            const CanaryRecords& canaries,
+                            long rounds) {
+    KnownCoins coins{std::move(whose), MatrixXd::Zero(rounds, canaries.trials)};
+    for (Index t = 0; t < rounds; ++t)
+        for (const Index row : batches.rows(static_cast<std::uint64_t>(t)))
+            if (row < canaries.trials) coins.drawn(t, row) = 1;
+    return coins;
+}
+
+KnownCoins coins_of_member(int member,
+                           const CanaryRecords& canaries,
+                           const std::filesystem::path& file,
+                           long rounds) {
+    RecordedViewReader reader(file);
+    KnownCoins coins{fmt::format("coins of agent {}", member),
+                     MatrixXd::Zero(rounds, canaries.trials)};
+    for (RecordedRound record; reader.next(record);) {
+        if (record.gossip_step > 0) continue;
+        if (record.round >= rounds || record.gradient.size() != canaries.dimension())
+            throw DataError(fmt::format("{}: not a recording of this run", file.string()));
+        coins.drawn.row(record.round) =
+            (record.gradient.head(canaries.trials).array() > 0).cast<double>().transpose();
+    }
+    return coins;
+}
+
+}  // namespace
+
+std::vector<KnownCoins> public_coins(const CanaryRecords& canaries,
+                                     std::uint64_t seed,
+                                     double probability,
+                                     Index batch_size,
+                                     long rounds) {
+    const Index records = canaries.records();
+    return {coins_of_batches(
+                "coins from --seed",
+                sampled_batches(records, probability, reproducible_coins(seed, 0, canaries.target)),
+                canaries,
+                rounds),
+            coins_of_batches("batches from --seed",
+                             BatchSampler::uniform(records, batch_size, seed, canaries.target),
+                             canaries,
+                             rounds)};
+}
+
+std::vector<KnownCoins> member_coins(const CanaryRecords& canaries,
+                                     const std::filesystem::path& views,
+                                     long rounds) {
+    std::vector<KnownCoins> coins;
+    for (const int member : canaries.members)
+        coins.push_back(
+            coins_of_member(member, canaries, views / std::to_string(member) / "view.bin", rounds));
+    return coins;
 }
 
 }  // namespace sotto

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "audit/audit_design.hpp"
-#include "audit/likelihood_analysis.hpp"
+#include "audit/audit_job.hpp"
+#include "audit/canaries.hpp"
+#include "audit/recorded_messages.hpp"
+#include "core/files.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -87,6 +91,300 @@ AttackRecord likelihood_attack() {
             .options = {"target", "hypothesis", "trials", "width"},
             .defaults = {{"rounds", "20"}},
             .start = start_likelihood_attack};
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Signs as text, one character a round.
+std::string text_of(const Eigen::VectorXd& signs) {
+    std::string text;
+    for (const double sign : signs) text += sign > 0 ? '+' : sign < 0 ? '-' : '0';
+    return text;
+}
+
+std::string or_infinite(double value) { return number_text(value, 4); }
+
+Json figures_json(const Hypothesis& hypothesis, const AttackFigures& figures) {
+    const bool gaussian = !std::isnan(hypothesis.mu_theory);
+    Json json;
+    json["mu_theory"] = number_json(hypothesis.mu_theory);
+    json["mu_empirical"] = gaussian ? number_json(figures.mu) : Json();
+    json["mu_lower"] = gaussian ? number_json(figures.lower) : Json();
+    json["mu_upper"] = gaussian ? number_json(figures.upper) : Json();
+    json["trials"] = figures.trials;
+    json["epsilon_theory"] = number_json(hypothesis.epsilon_theory);
+    json["epsilon_lower"] = number_json(figures.epsilon_lower);
+    return json;
+}
+
+Json hypothesis_json(const Hypothesis& hypothesis, const HypothesisVerdict& verdict) {
+    Json json;
+    json["hypothesis"] = hypothesis.name;
+    json["signs"] = text_of(hypothesis.signs);
+    json.update(figures_json(hypothesis, verdict.figures));
+    json["exceeds"] = verdict.exceeds();
+    return json;
+}
+
+Json whiteness_json(const WhitenessFigures& whiteness) {
+    return {{"values", whiteness.dimensions},
+            {"samples", whiteness.samples},
+            {"variance", whiteness.variance},
+            {"largest_correlation", whiteness.largest_correlation},
+            {"p_value", whiteness.p_value}};
+}
+
+std::string hypothesis_line(const Hypothesis& hypothesis, const HypothesisVerdict& verdict) {
+    const AttackFigures& figures = verdict.figures;
+    const bool gaussian = !std::isnan(hypothesis.mu_theory);
+    return fmt::format(
+        "  {:<10} {:>8} {:>10} {:>10} {:>22} {:>10} {:>10}{}\n",
+        hypothesis.name,
+        figures.trials,
+        or_infinite(hypothesis.mu_theory),
+        gaussian ? or_infinite(figures.mu) : "-",
+        gaussian ? fmt::format("{} to {}", or_infinite(figures.lower), or_infinite(figures.upper))
+                 : "-",
+        or_infinite(hypothesis.epsilon_theory),
+        or_infinite(figures.epsilon_lower),
+        verdict.exceeds() ? "  EXCEEDS" : "");
+}
+
+}  // namespace
+
+std::size_t LikelihoodResult::strongest() const {
+    const auto best = std::ranges::max_element(design.hypotheses, {}, &Hypothesis::epsilon_theory);
+    return static_cast<std::size_t>(best - design.hypotheses.begin());
+}
+
+Json LikelihoodResult::json() const {
+    const Hypothesis& strong = design.hypotheses[strongest()];
+    Json json = run_json(*this);
+    json["view"] = view;
+    json["target"] = design.target;
+    json.update(figures_json(strong, verdicts[strongest()].figures));
+    json["infinite"] = std::isinf(strong.epsilon_theory);
+    json["consistent"] = consistent();
+    json["delta"] = delta;
+    json["confidence"] = level;
+    json["hypothesis"] = strong.name;
+    json["hypotheses"] = Json::array();
+    for (std::size_t h = 0; h < verdicts.size(); ++h)
+        json["hypotheses"].push_back(hypothesis_json(design.hypotheses[h], verdicts[h]));
+    json["claim"] = {{"mu", number_json(design.claim_mu)},
+                     {"epsilon", number_json(design.claim_epsilon)},
+                     {"argument", design.argument}};
+    json["noise_as_accounted"] = noise_as_accounted;
+    if (whiteness) json["whiteness"] = whiteness_json(*whiteness);
+    if (mask_pairs > 0) json["mask_pairs"] = mask_pairs;
+    add_ending(json, *this);
+    return json;
+}
+
+std::string LikelihoodResult::question() const {
+    return fmt::format("asks about agent {}", design.target);
+}
+
+std::string LikelihoodResult::tables() const {
+    std::string text = fmt::format("  {:<10} {:>8} {:>10} {:>10} {:>22} {:>10} {:>10}\n",
+                                   "hypothesis",
+                                   "trials",
+                                   "mu theory",
+                                   "measured",
+                                   fmt::format("{:g}% interval", 100 * level),
+                                   "eps theory",
+                                   "eps at least");
+    for (std::size_t h = 0; h < verdicts.size(); ++h)
+        text += hypothesis_line(design.hypotheses[h], verdicts[h]);
+    text += fmt::format(
+        "  the accountant's bound for any contributions: {}epsilon {} ({})\n",
+        std::isnan(design.claim_mu) ? "" : fmt::format("mu {}, ", or_infinite(design.claim_mu)),
+        or_infinite(design.claim_epsilon),
+        design.argument);
+    if (whiteness)
+        text += fmt::format(
+            "  noise: mean square {:.5f} of what the plan says, largest of {} correlations {:.2f} "
+            "standard deviations (p = {:.3g})\n",
+            whiteness->variance,
+            whiteness->dimensions * (whiteness->dimensions - 1) / 2,
+            whiteness->largest_correlation,
+            whiteness->p_value);
+    if (mask_pairs > 0) text += fmt::format("  masks: {} pairs of shares compared\n", mask_pairs);
+    return text;
+}
+
+std::string LikelihoodResult::agreement() const {
+    return std::isinf(design.claim_epsilon)
+               ? fmt::format(
+                     "what was seen agrees with the accountant, which says that agent {} is "
+                     "NOT PROTECTED from this view",
+                     design.target)
+               : "what was seen agrees with the accountant";
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double most_residual_values = 2e7;       // kept for the test of whiteness: 160 MB
+constexpr double most_covariance_products = 2e10;  // multiplications of that test
+
+/// Scores of all trials, and what is left when the contribution is taken away.
+class TrialScores {
+  public:
+    TrialScores(const ViewInnovations& test, const AuditDesign& design)
+        : count_(static_cast<Index>(design.hypotheses.size())),
+          signs_(design.secret_signs()),
+          scores_(VectorXd::Zero(design.trials)) {
+        const std::vector<int> targets(static_cast<std::size_t>(count_), design.target);
+        expected_ = test.responses(targets, design.contribution * design.patterns());
+        // In some direction no noise covers the target's contribution.
+        infinite_.assign(static_cast<std::size_t>(count_), false);
+        for (Index h = 0; h < count_; ++h)
+            infinite_[static_cast<std::size_t>(h)] =
+                expected_.noiseless.rows() > 0 && expected_.noiseless.col(h).cwiseAbs().maxCoeff() >
+                                                      seen_without_noise * design.contribution;
+        const auto dimensions = static_cast<double>(expected_.whitened.rows());
+        const double kept = std::min({static_cast<double>(design.trials),
+                                      most_residual_values / std::max(1.0, dimensions),
+                                      most_covariance_products / (dimensions * dimensions + 1)});
+        residuals_ = MatrixXd::Zero(expected_.whitened.rows(), static_cast<Index>(kept));
+    }
+
+    void add(const ViewInnovations::Innovation& innovation) {
+        add_part(innovation.whitened, expected_.whitened, whitened_rows_, false);
+        add_part(innovation.noiseless, expected_.noiseless, noiseless_rows_, true);
+        const Index rows = innovation.whitened.rows(), kept = residuals_.cols();
+        auto part = residuals_.middleRows(whitened_rows_, rows);
+        part = innovation.whitened.leftCols(kept);
+        for (Index i = 0; i < kept; ++i)
+            part.col(i) -=
+                signs_(i) * expected_.whitened.col(i % count_).segment(whitened_rows_, rows);
+        whitened_rows_ += rows;
+        noiseless_rows_ += innovation.noiseless.rows();
+    }
+
+    /// Scores and secret signs of the trials of one hypothesis.
+    [[nodiscard]] std::pair<VectorXd, VectorXd> of(Index hypothesis) const {
+        const Index trials = (scores_.size() - hypothesis + count_ - 1) / count_;
+        const Eigen::Map<const VectorXd, 0, Eigen::InnerStride<>> scores(
+            scores_.data() + hypothesis, trials, Eigen::InnerStride<>(count_));
+        const Eigen::Map<const VectorXd, 0, Eigen::InnerStride<>> signs(
+            signs_.data() + hypothesis, trials, Eigen::InnerStride<>(count_));
+        return {scores, signs};
+    }
+    [[nodiscard]] const MatrixXd& residuals() const { return residuals_; }
+
+  private:
+    void add_part(const MatrixXd& values, const MatrixXd& expected, Index first, bool noiseless) {
+        if (values.rows() == 0) return;
+        for (Index i = 0; i < scores_.size(); ++i) {
+            const Index h = i % count_;
+            if (infinite_[static_cast<std::size_t>(h)] != noiseless) continue;
+            scores_(i) += expected.col(h).segment(first, values.rows()).dot(values.col(i));
+        }
+    }
+
+    Index count_;
+    VectorXd signs_, scores_;
+    ViewInnovations::Innovation expected_;
+    std::vector<bool> infinite_;
+    MatrixXd residuals_;
+    Index whitened_rows_ = 0, noiseless_rows_ = 0;
+};
+
+/// Tests a hypothesis against what the accountant says about it.
+/// @param risk of a false alarm.
+HypothesisVerdict judge(const Hypothesis& hypothesis,
+                        const std::pair<VectorXd, VectorXd>& scores_and_signs,
+                        double delta,
+                        double level,
+                        double risk) {
+    const auto& [scores, signs] = scores_and_signs;
+    HypothesisVerdict verdict;
+    verdict.figures = measure_attack(scores, signs, delta, level);
+    // One end of an interval counts.
+    const AttackFigures strict = measure_attack(scores, signs, delta, 1 - 2 * risk);
+    const AttackFigures thresholds = measure_attack(scores, signs, delta, 1 - risk);
+    const auto compare = [&](const char* what, double least, double theory) {
+        if (least > theory)
+            verdict.findings.push_back(
+                fmt::format("hypothesis {}: {} is at least {:.4g}, the accountant says {:.4g}",
+                            hypothesis.name,
+                            what,
+                            least,
+                            theory));
+    };
+    // Nothing is above a mu that is not a number: Laplace noise.
+    compare("mu", strict.lower, hypothesis.mu_theory);
+    compare("epsilon", thresholds.epsilon_lower, hypothesis.epsilon_theory);
+    return verdict;
+}
+
+std::string whiteness_finding(const WhitenessFigures& whiteness) {
+    return fmt::format(
+        "the noise is not what the plan says: whitened by the accountant's covariance, its "
+        "mean square is {:.6g} instead of 1, and two of {} values are correlated by {:.1f} "
+        "standard deviations",
+        whiteness.variance,
+        whiteness.dimensions,
+        whiteness.largest_correlation);
+}
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
+                                    const MessageProcess& process,
+                                    const View& view,
+                                    const AuditDesign& design,
+                                    double delta,
+                                    double level,
+                                    int threads) {
+    LikelihoodResult result;
+    result.mechanism = process.plan->mechanism;
+    result.delta = delta;
+    result.design = design;
+
+    RecordedInnovations recorded(views,
+                                 view,
+                                 process,
+                                 design.trials,
+                                 fmt::format("the audit has {} trials", design.trials),
+                                 threads);
+    TrialScores scores(recorded.test(), design);
+    while (const auto innovation = recorded.next()) scores.add(*innovation);
+
+    // Bonferroni: all tests together are wrong with probability 1 - level at most.
+    const bool gaussian = process.plan->distribution() == StreamDistribution::gaussian;
+    const double tests =
+        static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) + (gaussian ? 1 : 0);
+    const double risk = (1 - level) / tests;
+    for (std::size_t h = 0; h < design.hypotheses.size(); ++h) {
+        result.verdicts.push_back(
+            judge(design.hypotheses[h], scores.of(static_cast<Index>(h)), delta, level, risk));
+        append(result.findings, result.verdicts.back().findings);
+    }
+    if (gaussian && scores.residuals().cols() >= fewest_white_samples) {
+        result.whiteness = test_whiteness(scores.residuals());
+        result.noise_as_accounted = result.whiteness->p_value >= risk;
+        if (!result.noise_as_accounted)
+            result.findings.push_back(whiteness_finding(*result.whiteness));
+    }
+    append(result.findings, recorded.leak_findings());
+    if (view.kind == View::Kind::secure_sum) {
+        const MaskCheck masks = check_masks(views, view, *process.graph);
+        result.mask_pairs = masks.pairs;
+        append(result.findings, masks.findings);
+    }
+    return result;
 }
 
 }  // namespace sotto

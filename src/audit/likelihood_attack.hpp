@@ -1,6 +1,15 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "audit/attack.hpp"
+#include "audit/attack_statistics.hpp"
+#include "audit/audit_job.hpp"
+#include "audit/canaries.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto {
 
@@ -8,5 +17,42 @@ namespace sotto {
 /// canaries, the others nothing (AuditDesign), and the view's optimal test guesses them.
 /// A run directory keeps canaries.json.
 [[nodiscard]] AttackRecord likelihood_attack();
+
+/// What the trials of one hypothesis came to.
+struct HypothesisVerdict {
+    AttackFigures figures;  ///< intervals at the audit's level
+    /// Where the lower end, at the level corrected for the number of tests, is above what the
+    /// accountant says.
+    std::vector<std::string> findings;
+    [[nodiscard]] bool exceeds() const { return !findings.empty(); }
+};
+
+/// What members can say about the contributions of one agent.
+struct LikelihoodResult : AuditResult {
+    double delta = 0;
+    AuditDesign design;
+    std::vector<HypothesisVerdict> verdicts;    ///< as design.hypotheses
+    std::optional<WhitenessFigures> whiteness;  ///< Gaussian noise only
+    bool noise_as_accounted = true;
+    long mask_pairs = 0;  ///< of masked shares compared; 0 without secure sums
+
+    [[nodiscard]] std::size_t strongest() const;  ///< hypothesis with the largest theory
+    [[nodiscard]] nlohmann::ordered_json json() const override;
+    [[nodiscard]] std::string question() const override;
+    [[nodiscard]] std::string tables() const override;
+    [[nodiscard]] std::string agreement() const override;
+};
+
+/// Looks at recordings of a run and at nothing else: merges what the members of the view recorded,
+/// runs the optimal test of every trial, and compares with the accountant's figures.
+/// @param views folder `views` of the run directory.  @param process the run as its plan says.
+/// @return mechanism, findings and what the attack alone has.
+[[nodiscard]] LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
+                                                  const MessageProcess& process,
+                                                  const View& view,
+                                                  const AuditDesign& design,
+                                                  double delta,
+                                                  double level,
+                                                  int threads);
 
 }  // namespace sotto

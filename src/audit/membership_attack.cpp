@@ -3,15 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
 
+#include "audit/attack_statistics.hpp"
+#include "audit/audit_job.hpp"
 #include "audit/known_models.hpp"
-#include "audit/membership_figures.hpp"
+#include "core/bytes.hpp"
+#include "core/files.hpp"
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
 #include "planning/budgets.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/plan/plan_size.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "tasks/record_task.hpp"
 
@@ -160,6 +166,291 @@ AttackRecord membership_attack() {
             .options = {},
             .defaults = {},
             .start = start_membership_attack};
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string or_dash(double value) { return number_text(value, 3); }
+
+struct MembershipSummary {
+    long targets = 0;
+    double auc_sum = 0, auc_largest = 0, advantage_sum = 0;
+
+    [[nodiscard]] double mean_auc() const { return auc_sum / static_cast<double>(targets); }
+    [[nodiscard]] double mean_advantage() const {
+        return advantage_sum / static_cast<double>(targets);
+    }
+};
+
+std::map<int, MembershipSummary> by_distance(const MembershipResult& result) {
+    std::map<int, MembershipSummary> summaries;
+    for (const MembershipFigures& figures : result.targets) {
+        MembershipSummary& summary = summaries[figures.distance];
+        ++summary.targets;
+        summary.auc_sum += figures.ranking.auc;
+        summary.auc_largest = std::max(summary.auc_largest, figures.ranking.auc);
+        summary.advantage_sum += figures.ranking.advantage;
+    }
+    return summaries;
+}
+
+/// What the accountant's epsilon is about.
+std::string claim_text(const MembershipResult& result) {
+    if (protects_agents(result.adjacency))
+        return fmt::format(
+            "adjacency {}: the accountant's epsilon is about all records of an agent at once; it "
+            "bounds what one record shows, and claims nothing closer",
+            name_of(result.adjacency));
+    return fmt::format("adjacency {}: the accountant's epsilon is about one record",
+                       name_of(result.adjacency));
+}
+
+Json figures_json(const MembershipFigures& figures) {
+    return {{"target", figures.target},
+            {"distance", distance_json(figures.distance)},
+            {"heard", figures.heard},
+            {"records", figures.records},
+            {"auc", figures.ranking.auc},
+            {"auc_lower", figures.ranking.lower},
+            {"auc_upper", figures.ranking.upper},
+            {"advantage", figures.ranking.advantage},
+            {"epsilon_lower", number_json(figures.epsilon_lower)},
+            {"epsilon_theory", number_json(figures.claim_epsilon)},
+            {"exceeds", figures.exceeds()}};
+}
+
+std::string distance_table(const MembershipResult& result) {
+    std::string text = fmt::format("  {:>8} {:>8} {:>10} {:>10} {:>14}\n",
+                                   "distance",
+                                   "agents",
+                                   "mean AUC",
+                                   "largest",
+                                   "mean advantage");
+    for (const auto& [distance, summary] : by_distance(result))
+        text += fmt::format("  {:>8} {:>8} {:>10.4f} {:>10.4f} {:>14.4f}\n",
+                            distance_text(distance),
+                            summary.targets,
+                            summary.mean_auc(),
+                            summary.auc_largest,
+                            summary.mean_advantage());
+    return text;
+}
+
+std::string figures_line(const MembershipFigures& figures) {
+    return fmt::format(
+        "  {:>8} {:>8} {:>10} {:>8} {:>8.4f} {:>18} {:>10.4f} {:>12} {:>10}{}\n",
+        figures.target,
+        distance_text(figures.distance),
+        figures.heard ? "messages" : "members",
+        figures.records,
+        figures.ranking.auc,
+        fmt::format("{:.4f} to {:.4f}", figures.ranking.lower, figures.ranking.upper),
+        figures.ranking.advantage,
+        or_dash(figures.epsilon_lower),
+        or_dash(figures.claim_epsilon),
+        figures.exceeds() ? "  EXCEEDS" : "");
+}
+
+}  // namespace
+
+Json MembershipResult::json() const {
+    Json json = run_json(*this);
+    json["averaged_rounds"] = averaged_rounds;
+    json["view"] = view;
+    json["adjacency"] = name_of(adjacency);
+    json["targets"] = Json::array();
+    for (const MembershipFigures& figures : targets)
+        json["targets"].push_back(figures_json(figures));
+    json["by_distance"] = Json::array();
+    for (const auto& [distance, summary] : by_distance(*this))
+        json["by_distance"].push_back({{"distance", distance_json(distance)},
+                                       {"targets", summary.targets},
+                                       {"auc_mean", summary.mean_auc()},
+                                       {"auc_max", summary.auc_largest},
+                                       {"advantage_mean", summary.mean_advantage()}});
+    json["claim"] = claim_text(*this);
+    json["consistent"] = consistent();
+    json["delta"] = delta;
+    json["confidence"] = level;
+    add_ending(json, *this);
+    return json;
+}
+
+std::string MembershipResult::question() const {
+    return fmt::format("asks which records {} agents trained on", targets.size());
+}
+
+std::string MembershipResult::tables() const {
+    std::string text = distance_table(*this);
+    std::vector<MembershipFigures> best = targets;
+    std::ranges::stable_sort(
+        best, std::greater(), [](const MembershipFigures& f) { return f.ranking.auc; });
+    best.resize(std::min(best.size(), most_table_lines));
+    text += fmt::format("  {:>8} {:>8} {:>10} {:>8} {:>8} {:>18} {:>10} {:>12} {:>10}\n",
+                        "agent",
+                        "distance",
+                        "model from",
+                        "records",
+                        "AUC",
+                        fmt::format("{:g}% interval", 100 * level),
+                        "advantage",
+                        "eps at least",
+                        "eps theory");
+    for (const MembershipFigures& figures : best) text += figures_line(figures);
+    if (best.size() < targets.size())
+        text += fmt::format("  and {} agents with a smaller AUC\n", targets.size() - best.size());
+    return text + "  " + claim_text(*this) + "\n";
+}
+
+std::string MembershipResult::agreement() const {
+    return "no agent's records show more than the accountant says";
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr long fewest_records = 40;  // for a bound of epsilon: 20 of each kind in each half
+
+/// Rows of every label in random order.
+std::map<double, std::vector<Index>> rows_by_label(const Dataset& data, SeededRandom& random) {
+    std::map<double, std::vector<Index>> rows;
+    for (Index row = 0; row < data.records(); ++row)
+        rows[data.target == Target::label ? data.labels(row) : 0.0].push_back(row);
+    for (auto& [label, list] : rows) random.shuffle(list);
+    return rows;
+}
+
+/// Of records the agent trained on, and of others.
+struct Scores {
+    VectorXd inside, outside;
+};
+
+Scores score(const TaskConfig& task,
+             const LocalData& data,
+             const AgentData& own,
+             const MatchedRows& rows,
+             const VectorXd& model) {
+    const Dataset inside = select_rows(own.shard, rows.inside);
+    const auto objective = make_record_objective(task, data, inside, nullptr);
+    if (objective->dimension() != model.size())
+        throw DataError(fmt::format("models of {} parameters are recorded, task '{}' has {}",
+                                    model.size(),
+                                    task.task,
+                                    objective->dimension()));
+    return {-objective->record_losses(model, inside),
+            -objective->record_losses(model, select_rows(*own.test, rows.outside))};
+}
+
+/// Both kinds in turn, so that there are as many of both in both halves: scores and signs.
+std::pair<VectorXd, VectorXd> as_trials(const Scores& scores) {
+    const Index count = scores.inside.size();
+    VectorXd values(2 * count), signs(2 * count);
+    for (Index i = 0; i < count; ++i) {
+        values.segment<2>(2 * i) << scores.inside(i), scores.outside(i);
+        signs.segment<2>(2 * i) << 1, -1;
+    }
+    return {values, signs};
+}
+
+void write(ByteWriter& writer, const AskedAgent& agent) {
+    const MembershipFigures& figures = agent.figures;
+    writer.put(static_cast<std::int64_t>(agent.records));
+    writer.put(static_cast<std::int64_t>(figures.target));
+    writer.put(static_cast<std::int64_t>(figures.records));
+    for (const double value : {figures.ranking.auc,
+                               figures.ranking.lower,
+                               figures.ranking.upper,
+                               figures.ranking.advantage,
+                               figures.epsilon_lower,
+                               figures.epsilon_certain})
+        writer.put(value);
+}
+
+AskedAgent read_agent(ByteReader& reader) {
+    AskedAgent agent;
+    MembershipFigures& figures = agent.figures;
+    agent.records = static_cast<Index>(reader.get<std::int64_t>());
+    figures.target = static_cast<int>(reader.get<std::int64_t>());
+    figures.records = static_cast<long>(reader.get<std::int64_t>());
+    for (double* value : {&figures.ranking.auc,
+                          &figures.ranking.lower,
+                          &figures.ranking.upper,
+                          &figures.ranking.advantage,
+                          &figures.epsilon_lower,
+                          &figures.epsilon_certain})
+        *value = reader.get<double>();
+    return agent;
+}
+
+}  // namespace
+
+MatchedRows match_rows(const Dataset& shard, const Dataset& test, std::uint64_t seed, int agent) {
+    SeededRandom random(seed, "membership", static_cast<std::uint64_t>(agent));
+    const auto inside = rows_by_label(shard, random);
+    const auto outside = rows_by_label(test, random);
+    MatchedRows chosen;
+    for (const auto& [label, rows] : inside) {
+        const auto others = outside.find(label);
+        if (others == outside.end()) continue;
+        const auto count =
+            static_cast<std::ptrdiff_t>(std::min(rows.size(), others->second.size()));
+        chosen.inside.insert(chosen.inside.end(), rows.begin(), rows.begin() + count);
+        chosen.outside.insert(
+            chosen.outside.end(), others->second.begin(), others->second.begin() + count);
+    }
+    random.shuffle(chosen.inside);
+    random.shuffle(chosen.outside);
+    return chosen;
+}
+
+MembershipFigures measure_membership(int agent,
+                                     const AgentData& own,
+                                     const LocalData& data,
+                                     const AuditConfig& config,
+                                     const VectorXd& model,
+                                     double risk) {
+    MembershipFigures figures;
+    figures.target = agent;
+    figures.epsilon_lower = figures.epsilon_certain = not_a_number;
+    const TaskConfig& task = config.train.task;
+    const MatchedRows rows = match_rows(own.shard, *own.test, task.seed, agent);
+    figures.records = std::ssize(rows.inside);
+    if (figures.records < 2) return figures;
+    const Scores scores = score(task, data, own, rows, model);
+    figures.ranking = measure_ranking(scores.inside, scores.outside, config.level);
+    if (figures.records < fewest_records) return figures;
+    const auto [trials, signs] = as_trials(scores);
+    const double delta = config.train.plan.delta;
+    figures.epsilon_lower = measure_attack(trials, signs, delta, config.level).epsilon_lower;
+    figures.epsilon_certain = measure_attack(trials, signs, delta, 1 - risk).epsilon_lower;
+    return figures;
+}
+
+std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own, Network& network) {
+    constexpr std::uint64_t most_agent_bytes = 128;
+    ByteWriter writer;
+    for (const AskedAgent& agent : own) write(writer, agent);
+    const auto parts =
+        network.all_gather(writer.take(), most_agent_bytes * network.most_agents_of_a_process());
+    std::vector<AskedAgent> all;
+    network.agree([&] {
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            ByteReader reader(parts[p], fmt::format("the figures of rank {}", p));
+            while (!reader.done()) all.push_back(read_agent(reader));
+        }
+        if (std::ssize(all) != network.agents())
+            throw NetworkError(fmt::format(
+                "figures of {} agents arrived, there are {}", all.size(), network.agents()));
+        for (int u = 0; u < network.agents(); ++u)
+            if (const int target = all[static_cast<std::size_t>(u)].figures.target; target != u)
+                throw NetworkError(
+                    fmt::format("figures of agent {} arrived in place of agent {}", target, u));
+    });
+    return all;
 }
 
 }  // namespace sotto

@@ -4,14 +4,17 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
-#include "sotto/noise/noise_source.hpp"
-#include "sotto/trust/secret.hpp"
-#include "sotto/views/view_innovations.hpp"
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
+#include "noise/noise_source.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/views/view_record.hpp"
+#include "trust/secret.hpp"
+#include "views/view_innovations.hpp"
 
 namespace sotto {
 
@@ -71,5 +74,50 @@ class RecordedMessages {
     std::optional<std::uint32_t> epoch_;
     long time_ = -1;
 };
+
+/// Recordings of a run as the accountant's filter sees them (ViewInnovations), gossip step by
+/// gossip step. The filter knows the noise of every seed that members turned out to hold.
+class RecordedInnovations {
+  public:
+    /// @param views folder `views` of the run directory.  @param process the run as its plan says;
+    /// outlives the object.  @param dimension that the recorded models must have.  @param reason of
+    /// that dimension, for the message: "rows have 8".
+    /// @throws DataError for another dimension; as RecordedMessages and ViewInnovations.
+    RecordedInnovations(const std::filesystem::path& views,
+                        const View& view,
+                        const MessageProcess& process,
+                        Eigen::Index dimension,
+                        const std::string& reason,
+                        int threads);
+    RecordedInnovations(const RecordedInnovations&) = delete;
+    RecordedInnovations& operator=(const RecordedInnovations&) = delete;
+
+    [[nodiscard]] const ViewInnovations& test() const { return test_; }
+    /// Of the next gossip step; nothing after the last.
+    [[nodiscard]] std::optional<ViewInnovations::Innovation> next();
+    /// Findings about seeds that members hold against the plan.
+    [[nodiscard]] std::vector<std::string> leak_findings() const;
+
+  private:
+    const NoisePlan& plan_;
+    RecordedMessages messages_;
+    MessageProcess seen_;  // with the plan as messages_ knows it
+    ViewInnovations test_;
+};
+
+/// Masked shares that members of a view got in secure sums, looked at one by one: the difference of
+/// two shares of one sender for one receiver is uniform modulo 2^64, unless both carry the same
+/// masks; then it is the difference of two messages, and small.
+struct MaskCheck {
+    long pairs = 0;                     ///< of shares compared; 0: shares were not recorded
+    std::vector<std::string> findings;  ///< one a sender and receiver whose masks repeat
+};
+
+/// Cost: the square of the number of exchanges for every neighbour of every member, 256 coordinates
+/// each. White shares are taken for repeated ones with probability below 1e-15 a pair.
+/// @param folder `views` of a run directory.  @throws DataError for files that are not whole.
+[[nodiscard]] MaskCheck check_masks(const std::filesystem::path& folder,
+                                    const View& view,
+                                    const Graph& graph);
 
 }  // namespace sotto

@@ -1,26 +1,41 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "config/batch_size.hpp"
+#include "agent/evaluation.hpp"
+#include "agent/trainer.hpp"
+#include "learn/partition.hpp"
 #include "learn/table_shape.hpp"
-#include "sotto/agent/evaluation.hpp"
-#include "sotto/agent/trainer.hpp"
+#include "net/host_networks.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/design/smoothing.hpp"
-#include "sotto/design/temporal_shape.hpp"
-#include "sotto/design/utility.hpp"
+#include "sotto/design/design.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/graph.hpp"
-#include "sotto/graph/topology.hpp"
-#include "sotto/learn/partition.hpp"
-#include "sotto/net/exchange_time.hpp"
 #include "sotto/privacy/budget.hpp"
 
 namespace sotto {
+
+/// How many of its records an agent uses in a round.
+struct BatchSize {
+    std::optional<long> number = 128;  ///< the same of every agent; none: a share
+    double share = 1;                  ///< of the agent's records; 1: all of them
+
+    BatchSize() = default;
+    BatchSize(long records) : number(records) {}         // NOLINT(google-explicit-constructor)
+    BatchSize(std::nullopt_t) : number(std::nullopt) {}  // NOLINT(google-explicit-constructor)
+    /// At least one. Nothing where it is a share of records whose number is not known (0).
+    [[nodiscard]] std::optional<Eigen::Index> of(Eigen::Index records) const;
+    bool operator==(const BatchSize&) const = default;
+};
+/// A whole number from 1, a share above 0 and below 1, or "all".
+/// @throws ConfigError naming the option, the text and what is allowed.
+[[nodiscard]] BatchSize parse_batch_size(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(const BatchSize& size);
 
 /// Which graph, and how models are mixed on it.
 struct GraphConfig {
@@ -158,7 +173,7 @@ struct TrainConfig {
     double l2 = 0;
     long evaluate_every = 0;  ///< rounds; 0: fifty times a run
     /// That an evaluation reads of the test set and of the training data; unset: usual_records
-    /// (training_loop.hpp).
+    /// (training.hpp).
     std::optional<EvaluatedRecords> evaluated_records;
     /// Whether to compare with the lowest loss possible, which sends exact derivatives of every
     /// agent's loss to rank 0. Unset: where ranks read the same data, or all agents live in one

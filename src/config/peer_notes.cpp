@@ -5,7 +5,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "core/json_value.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

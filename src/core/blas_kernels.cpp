@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "sotto/core/linear_algebra.hpp"
+#include "core/linear_algebra.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "blas_memory.hpp"
+#include "core/blas_memory.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

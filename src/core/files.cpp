@@ -1,4 +1,4 @@
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,19 +8,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "disk.hpp"
-#include "file_batch.hpp"
-#include "regular_file.hpp"
-#include "scratch_folder.hpp"
+#include "core/disk.hpp"
+#include "core/host.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/host.hpp"
 
 namespace sotto {
 
@@ -279,6 +280,113 @@ Eigen::MatrixXd read_npy(const std::filesystem::path& path) {
         return Eigen::MatrixXd(in_c_order);
     }
     return matrix;
+}
+
+namespace {
+
+std::string_view kind_of(mode_t mode) {
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    if (S_ISSOCK(mode)) return "a socket";
+    return "a device";
+}
+
+}  // namespace
+
+RegularFile::RegularFile(const std::filesystem::path& path) : path_(path) {
+    // Non-blocking: a pipe that nobody writes to must not hang the job.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+        const int reason = errno;
+        if (descriptor_ >= 0) ::close(descriptor_);
+        throw DataError(
+            fmt::format("{}: cannot be read ({})", path.string(), std::strerror(reason)));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        ::close(descriptor_);
+        throw DataError(fmt::format(
+            "{}: is {}, not a file; only files are read", path.string(), kind_of(status.st_mode)));
+    }
+    size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+RegularFile::~RegularFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::size_t RegularFile::read(char* target, std::size_t size) {
+    std::size_t got = 0;
+    while (got < size) {
+        const ssize_t count = ::read(descriptor_, target + got, size - got);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0)
+            throw DataError(
+                fmt::format("{}: cannot be read ({})", path_.string(), std::strerror(errno)));
+        if (count == 0) break;
+        got += static_cast<std::size_t>(count);
+    }
+    return got;
+}
+
+int RegularFile::release() { return std::exchange(descriptor_, -1); }
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Those of this process.
+struct ScratchFolders {
+    std::atomic<int> count{0};  // most processes have none, and need no lock
+    std::mutex mutex;
+    std::vector<fs::path> folders;
+};
+
+ScratchFolders& scratch_folders() {
+    static ScratchFolders known;
+    return known;
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+    return std::ranges::mismatch(folder, file).in1 == folder.end();
+}
+
+}  // namespace
+
+ScratchFolder::ScratchFolder(const fs::path& folder)
+    : folder_(fs::weakly_canonical(fs::absolute(folder)).lexically_normal()) {
+    ScratchFolders& known = scratch_folders();
+    const std::scoped_lock guard(known.mutex);
+    known.folders.push_back(folder_);
+    ++known.count;
+}
+
+ScratchFolder::~ScratchFolder() {
+    ScratchFolders& known = scratch_folders();
+    const std::scoped_lock guard(known.mutex);
+    known.folders.erase(std::ranges::find(known.folders, folder_));
+    --known.count;
+}
+
+void ScratchFolder::flush() const {
+    const int file = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) return;
+    const bool good = file >= 0 && ::syncfs(file) == 0;
+    const int reason = errno;
+    if (file >= 0) ::close(file);
+    errno = reason;
+    if (!good) throw_unwritable(folder_);
+}
+
+bool is_scratch(const fs::path& file) {
+    ScratchFolders& known = scratch_folders();
+    if (known.count == 0) return false;
+    std::error_code failure;
+    const fs::path whole = fs::weakly_canonical(fs::absolute(file, failure), failure);
+    const std::scoped_lock guard(known.mutex);
+    return !failure && std::ranges::any_of(known.folders, [&](const fs::path& folder) {
+        return is_below(whole, folder);
+    });
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "sotto/core/host.hpp"
+#include "core/host.hpp"
 
 #include <unistd.h>
 

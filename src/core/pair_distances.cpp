@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "sotto/core/pair_distances.hpp"
+#include "core/pair_distances.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/core/parallel.hpp"
+#include "core/parallel.hpp"
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>

@@ -1,4 +1,4 @@
-#include "signal_actions.hpp"
+#include "core/signal_actions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -41,7 +41,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 
-#include "sotto/core/value_range.hpp"
+#include "core/value_range.hpp"
 
 namespace sotto {
 

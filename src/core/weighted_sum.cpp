@@ -75,8 +75,8 @@ HWY_AFTER_NAMESPACE();
 
 #include <algorithm>
 
+#include "core/weighted_sum.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/weighted_sum.hpp"
 
 namespace sotto {
 

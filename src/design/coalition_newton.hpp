@@ -3,7 +3,9 @@
 #include <Eigen/Dense>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "design/coalition_point.hpp"
+#include "design/coalition_solver.hpp"
 
 namespace sotto {
 
@@ -28,5 +30,82 @@ struct NewtonSystem {
 [[nodiscard]] Eigen::MatrixXd slack_change(const CoalitionProblem& problem,
                                            const NewtonSystem& system,
                                            const Eigen::VectorXd& direction);
+
+struct CoalitionStep {
+    double length = 0;     ///< share of the full step that was taken; 0 if none was possible
+    CoalitionPoint point;  ///< after it; empty if none was possible
+};
+
+/// One primal-dual Newton step towards products of slacks and multipliers of `target`.
+/// Cost: with N unknowns and m constraints O(m N^2 + N^3).
+[[nodiscard]] CoalitionStep take_step(const CoalitionProblem& problem,
+                                      const CoalitionPoint& point,
+                                      double target);
+
+/// Up to this many coalitions all take part from the start.
+inline constexpr double few_coalitions = 300;
+
+/// The way of the iterates from the problem's start to its solution. Coalitions are added to the
+/// problem when they are violated, if there are many.
+class CoalitionPath {
+  public:
+    /// @param problem with the coalitions that take part from the start.
+    /// @throws ConfigError if no noise within the cap protects every agent.
+    CoalitionPath(CoalitionProblem problem, const CoalitionOptions& options);
+
+    /// Until the gap is met or rounding ends the progress.
+    void follow();
+
+    [[nodiscard]] const CoalitionProblem& problem() const { return problem_; }
+    /// The best phi, feasible for all coalitions of the size, and a certified lower bound on what
+    /// any other costs.
+    [[nodiscard]] const Eigen::VectorXd& best() const { return best_; }
+    [[nodiscard]] double lower_bound() const { return best_bound_; }
+    [[nodiscard]] int iterations() const { return iterations_; }
+
+  private:
+    void restart(Eigen::VectorXd phi, double share);
+    bool advance();
+    double check_all();
+    [[nodiscard]] bool stalled(double gap, double present);
+
+    CoalitionProblem problem_;
+    CoalitionOptions options_;
+    bool all_;  // coalitions take part
+    CoalitionPoint point_;
+    Eigen::VectorXd best_;
+    double best_value_ = infinity, best_bound_ = 0;
+    double last_gap_ = infinity, last_present_ = last_gap_;
+    int last_progress_ = 0, iterations_ = 0;
+    double target_ = 0, aim_ = 0;
+};
+
+/// Private noise alone, 1 / kappa_u each (the largest where it is common): protects everyone from
+/// everybody.
+[[nodiscard]] Eigen::VectorXd private_values(const GroupLayout& layout,
+                                             const Eigen::VectorXd& kappa);
+
+/// Values to begin a search with, feasible for the coalitions of a list: the cheapest of two
+/// families, over how much noise is shared: as much in every group (decor's), and as much for every
+/// agent where it costs little, with private noise that follows what each lacks. Some is shared
+/// wherever there are groups.
+/// @param cost of the layout's numbers.   @param cap largest R_uu, n, > 1 / kappa.
+/// Cost: 20 times excess_of_agents.
+[[nodiscard]] Eigen::VectorXd first_values(const GroupLayout& layout,
+                                           const Eigen::VectorXd& cost,
+                                           const Eigen::VectorXd& cap,
+                                           const Eigen::VectorXd& kappa,
+                                           const std::vector<Coalition>& coalitions);
+
+/// Whether some share seeds with many more than most do: first values are then off by very
+/// different factors, and long steps from there swing.
+[[nodiscard]] bool is_uneven(const GroupLayout& layout);
+
+/// A lower bound on cost.phi over all feasible phi, from the multipliers of a point: for prices
+/// lambda of [(R^(I))^-1]_uu <= kappa_u and nu of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu and
+/// the smallest a^2 with -grad P <= a^2 (M + diag nu) on every block, it is
+/// P^2 / (a^2 sum kappa lambda) - sum nu cap. docs/equations.md 5. Cost: O(n^3) a coalition.
+[[nodiscard]] double certified_lower_bound(const CoalitionProblem& problem,
+                                           const CoalitionPoint& point);
 
 }  // namespace sotto

@@ -2,9 +2,12 @@
 
 #include <Eigen/Dense>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "design/coalition_problem.hpp"
+#include "core/linear_algebra.hpp"
+#include "design/coalition_solver.hpp"
+#include "privacy/protection.hpp"
 
 namespace sotto {
 
@@ -40,5 +43,78 @@ struct CoalitionPoint {
 
 /// max over the coalitions so far of [(R^(I))^-1]_uu / kappa_u.
 [[nodiscard]] double excess(const CoalitionProblem& problem, const CoalitionPoint& point);
+
+/// (R^(I))^-1 of one coalition, R^(I) what it does not know. Where it shares seeds with few agents
+/// S it is an InverseChange of R^-1 of rank |I| + |S|. Cost: n |S|^2; n^3 where S is most of the
+/// agents.
+class UnknownPrecision {
+  public:
+    /// @param covariance  R.  @param precision  R^-1; both must outlive this.
+    UnknownPrecision(const GroupLayout& layout,
+                     const Eigen::VectorXd& values,
+                     const Eigen::MatrixXd& covariance,
+                     const Eigen::MatrixXd& precision,
+                     const Coalition& coalition);
+
+    /// False if R^(I) is not positive definite; then nothing else may be asked.
+    [[nodiscard]] bool positive() const { return positive_; }
+    /// [(R^(I))^-1]_uu, n; 0 for members. Cost: n |S|.
+    [[nodiscard]] Eigen::VectorXd diagonal() const;
+    /// Columns of it for agents outside, n x agents; rows of members are 0. Cost: n |S| a column.
+    [[nodiscard]] Eigen::MatrixXd columns(std::span<const int> agents) const;
+
+  private:
+    bool invert(const Eigen::MatrixXd& covariance, const Eigen::MatrixXd& known);
+    bool change(const Eigen::MatrixXd& precision, const Eigen::MatrixXd& known);
+
+    const Coalition& coalition_;
+    std::vector<int> support_;  // S
+    bool positive_ = false;
+    Eigen::MatrixXd whole_;  // the inverse itself, or
+    std::optional<InverseChange> change_;
+};
+
+/// R and R^-1.
+struct InvertedCovariance {
+    Eigen::MatrixXd covariance, precision;
+};
+
+/// Of values; nothing where R is not positive definite. Cost: O(n^3).
+[[nodiscard]] std::optional<InvertedCovariance> inverse_of(const GroupLayout& layout,
+                                                           const Eigen::VectorXd& values);
+
+/// max_u [(R^(I))^-1]_uu / kappa_u of every coalition of a list; infinite where R^(I) is singular.
+/// Cost: that of an UnknownPrecision each, on all threads.
+[[nodiscard]] std::vector<double> excesses(const GroupLayout& layout,
+                                           const Eigen::VectorXd& values,
+                                           const Eigen::VectorXd& kappa,
+                                           const std::vector<Coalition>& coalitions);
+
+/// Of every agent: max over the coalitions of a list of [(R^(I))^-1]_uu / kappa_u. Same cost.
+[[nodiscard]] Eigen::VectorXd excess_of_agents(const GroupLayout& layout,
+                                               const Eigen::VectorXd& values,
+                                               const Eigen::VectorXd& kappa,
+                                               const std::vector<Coalition>& coalitions);
+
+/// Calls f(list) for all coalitions of a size, in lists that fit into memory.
+template <class Function>
+void for_each_part_of_coalitions(int agents, int size, Function&& f) {
+    constexpr std::size_t most = 4096;
+    std::vector<Coalition> part;
+    for_each_coalition(agents, size, [&](const Coalition& coalition) {
+        part.push_back(coalition);
+        if (part.size() < most) return;
+        f(part);
+        part.clear();
+    });
+    if (!part.empty()) f(part);
+}
+
+/// max over coalitions of a size of max_u [(R^(I))^-1]_uu / kappa_u; infinite where an R^(I) is
+/// singular. Cost: that of an UnknownPrecision each.
+[[nodiscard]] double largest_excess(const GroupLayout& layout,
+                                    const Eigen::VectorXd& values,
+                                    const Eigen::VectorXd& kappa,
+                                    int coalition_size);
 
 }  // namespace sotto

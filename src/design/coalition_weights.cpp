@@ -9,18 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "design/block_steps.hpp"
-#include "design/coalition_excess.hpp"
-#include "design/coalition_start.hpp"
-#include "design/limit_prices.hpp"
-#include "design/number_steps.hpp"
+#include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
+#include "core/pair_distances.hpp"
+#include "core/parallel.hpp"
+#include "design/coalition_newton.hpp"
+#include "design/coalition_point.hpp"
+#include "design/descent.hpp"
+#include "design/seed_group_design.hpp"
 #include "design/solver_input.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/pair_distances.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 

@@ -2,8 +2,8 @@
 
 #include <Eigen/Dense>
 
-#include "design/group_layout.hpp"
-#include "design/unknown_precision.hpp"
+#include "design/coalition_point.hpp"
+#include "design/coalition_solver.hpp"
 
 namespace sotto {
 

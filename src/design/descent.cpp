@@ -1,10 +1,16 @@
 #include "design/descent.hpp"
 
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <utility>
 #include <vector>
+
+#include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 
@@ -100,6 +106,84 @@ DescentPoint find_minimum(const DescentFunction& f, VectorXd start, const Descen
         last.pop_front();
     }
     return now;
+}
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+VectorXd AndersonSteps::next(const VectorXd& point, const VectorXd& image) {
+    const VectorXd residual = image - point;
+    if (last_image_.size() > 0) {
+        image_changes_.push_back(image - last_image_);
+        residual_changes_.push_back(residual - last_residual_);
+        if (image_changes_.size() > memory_) {
+            image_changes_.pop_front();
+            residual_changes_.pop_front();
+        }
+    }
+    last_image_ = image;
+    last_residual_ = residual;
+    if (residual_changes_.empty()) return image;
+    MatrixXd changes(residual.size(), std::ssize(residual_changes_));
+    for (std::size_t i = 0; i < residual_changes_.size(); ++i)
+        changes.col(static_cast<Eigen::Index>(i)) = residual_changes_[i];
+    Eigen::ColPivHouseholderQR<MatrixXd> solver(changes);
+    solver.setThreshold(1e-10);
+    const VectorXd shares = solver.solve(residual);
+    VectorXd result = image;
+    for (std::size_t i = 0; i < image_changes_.size(); ++i)
+        result -= shares(static_cast<Eigen::Index>(i)) * image_changes_[i];
+    return result;
+}
+
+void AndersonSteps::forget() {
+    last_image_.resize(0);
+    last_residual_.resize(0);
+    image_changes_.clear();
+    residual_changes_.clear();
+}
+
+using Eigen::MatrixXd;
+
+MatrixXd bought(const MatrixXd& s, const MatrixXd& gain, const MatrixXd& cost, double kept) {
+    const Eigen::LLT<MatrixXd> factor(cost);
+    if (factor.info() != Eigen::Success) return s;
+    MatrixXd inner = factor.matrixU() * s;
+    inner = inner * gain * inner.transpose();
+    inner.diagonal().array() += kept * inner.trace();
+    const SymmetricEigen eigen = symmetric_eigen(inner);
+    const MatrixXd root = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal() *
+                          eigen.vectors.transpose();
+    const MatrixXd left = factor.matrixU().solve(root);
+    const MatrixXd both = factor.matrixU().solve(left.transpose());
+    return 0.5 * (both + both.transpose());
+}
+
+double largest_ratio(const MatrixXd& gain, const MatrixXd& cost) {
+    const Eigen::LLT<MatrixXd> factor(cost);
+    if (factor.info() != Eigen::Success) return infinity;
+    const MatrixXd half = factor.matrixL().solve(gain);
+    return symmetric_eigenvalues(factor.matrixL().solve(half.transpose())).maxCoeff();
+}
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+void NumberSteps::take(const VectorXd& earned, double haste, VectorXd& numbers) {
+    constexpr double least = 0.5, longest = 8, growth = 1.3;
+    const double most = least + haste * (longest - least);
+    const double most_change = 2 * (1 + haste);
+    if (power_.size() == 0) {
+        power_ = VectorXd::Constant(earned.size(), least);
+        rose_.assign(static_cast<std::size_t>(earned.size()), false);
+    }
+    for (Index i = 0; i < earned.size(); ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        const bool rises = earned(i) > 1;
+        power_(i) = rises == rose_[place] ? std::min(most, growth * power_(i)) : least;
+        rose_[place] = rises;
+        numbers(i) *= std::clamp(std::pow(earned(i), power_(i)), 1 / most_change, most_change);
+    }
 }
 
 }  // namespace sotto

@@ -1,11 +1,11 @@
-#include "sotto/design/dropout_utility.hpp"
+#include "design/dropout_utility.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "design/utility_gain.hpp"
+#include "design/mixing_search.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

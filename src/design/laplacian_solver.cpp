@@ -1,4 +1,4 @@
-#include "sotto/design/laplacian_solver.hpp"
+#include "design/laplacian_solver.hpp"
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "core/linear_algebra.hpp"
 #include "design/solver_input.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/privacy/coalitions.hpp"
+#include "privacy/protection.hpp"
 
 namespace sotto {
 

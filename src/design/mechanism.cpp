@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "core/numbers.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 

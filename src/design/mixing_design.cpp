@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "design/mixing_search.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/numbers.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/coalitions.hpp"
 
 namespace sotto {
 

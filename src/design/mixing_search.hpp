@@ -1,12 +1,115 @@
 #pragma once
 
+#include <Eigen/Dense>
+#include <complex>
+#include <functional>
 #include <vector>
 
-#include "design/best_noise.hpp"
-#include "design/edge_mixing.hpp"
+#include "sotto/design/design.hpp"
 #include "sotto/design/mixing_design.hpp"
+#include "sotto/graph/gossip.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/graph/mixing.hpp"
 
 namespace sotto {
+
+/// w_a as a function of the age a = 1 .. length: ones, or T + 1 - a.
+struct UtilityWeights {
+    long length = 1;
+    bool decreasing = false;
+    [[nodiscard]] double at(long age) const {
+        return decreasing ? static_cast<double>(length + 1 - age) : 1.0;
+    }
+};
+[[nodiscard]] UtilityWeights utility_weights(const Utility& utility, long rounds);
+
+/// The part of it that a utility counts: `final` all, the others, which are about the models that
+/// gradients are taken at, the momentum.
+[[nodiscard]] Smoothing counted_smoothing(const Utility& utility, Smoothing smoothing);
+
+/// The eigenvalue of M that belongs to an eigenvalue x of a symmetric W: s(x) = sum_a w_a g_a(x)^2.
+class UtilityGain {
+  public:
+    UtilityGain(const Utility& utility, long rounds, GossipPolynomial gossip, Smoothing smoothing);
+    /// Cost: O(rounds that count).
+    [[nodiscard]] double at(double eigenvalue) const;
+    /// s'(x), to rounding (by a step of 1e-100 i).
+    [[nodiscard]] double derivative_at(double eigenvalue) const;
+
+  private:
+    template <class Value>
+    [[nodiscard]] Value gain(const Value& eigenvalue) const;
+
+    UtilityWeights weights_;
+    GossipPolynomial gossip_;
+    Smoothing smoothing_;
+};
+
+/// Symmetric mixing matrices of a graph by one weight an edge:
+///
+///     W(w) = I - sum_e w_e b_e b_e^T,  b_e = e_u - e_v for the edge e = (u, v),
+///
+/// so that W 1 = 1 whatever w is; self weights are what is left to 1 and may be negative.
+class EdgeMixing {
+  public:
+    explicit EdgeMixing(const Graph& graph);
+
+    [[nodiscard]] Eigen::Index edges() const { return static_cast<Eigen::Index>(edges_.size()); }
+    /// W(w), n x n.
+    [[nodiscard]] Eigen::MatrixXd matrix(const Eigen::VectorXd& weights) const;
+    /// w of a symmetric matrix.
+    [[nodiscard]] Eigen::VectorXd weights_of(const MixingMatrix& mixing) const;
+    /// b_e^T A b_e of every edge.
+    [[nodiscard]] Eigen::VectorXd differences(const Eigen::MatrixXd& matrix) const;
+
+  private:
+    int agents_;
+    std::vector<Edge> edges_;
+};
+
+/// Eigenvalues of a symmetric W and M at W, away from the mean of agents, whose eigenvalue 1 and
+/// eigenvector no w changes.
+class MixingPoint {
+  public:
+    /// Cost: one eigendecomposition, and O(n length) if the gain is asked for.
+    explicit MixingPoint(const Eigen::MatrixXd& mixing);
+
+    /// Largest |l_i|: what is below 1 for agents to agree.
+    [[nodiscard]] double modulus() const { return values_.size() > 0 ? largest_modulus_ : 0; }
+    /// M = V diag(s(l_i)) V^T + s(1) 11^T/n.  @param mean_gain s(1). Cost: O(n^3 + n length).
+    [[nodiscard]] Eigen::MatrixXd utility(const UtilityGain& gain, double mean_gain);
+    /// d Tr(M R) / dW = V G V^T, G_ij = (V^T R V)_ij (s_i - s_j)/(l_i - l_j), s'(l_i) where l_i and
+    /// l_j are (nearly) equal; rows and columns of the mean are left out, b_e is orthogonal to it.
+    /// Only after utility(). Cost: O(n^3 + n length).
+    [[nodiscard]] Eigen::MatrixXd derivative(const UtilityGain& gain,
+                                             const Eigen::MatrixXd& covariance) const;
+
+  private:
+    Eigen::VectorXd values_, gains_;  // n - 1
+    Eigen::MatrixXd vectors_;         // n x (n - 1)
+    double largest_modulus_ = 0;
+};
+
+/// R for a given M, and what it costs.
+struct NoiseAnswer {
+    Eigen::MatrixXd covariance;
+    double value = 0;  ///< Tr(M R), or the smooth function near it whose derivative by M is R
+};
+
+/// The R that answers M best among some. Its set of R does not depend on M, so that the derivative
+/// of the value by M is R (envelope theorem). [R^-1]_uu <= 1 for all agents.
+using BestNoise = std::function<NoiseAnswer(const Eigen::MatrixXd& utility)>;
+
+/// Always this R.
+[[nodiscard]] BestNoise given_noise(Eigen::MatrixXd covariance);
+
+/// Any R, by the dual of solve_spatial_covariance, and its value Tr((M + price I) R): variance has
+/// a price of its own, which stands for what noise that must not cancel against anybody costs. To M
+/// 1e-8 of its mean eigenvalue is added too, so that R stays finite and the value smooth where M is
+/// (nearly) singular. Every answer starts from the one before: the order of calls matters, to the
+/// gap of 1e-7. Cost: two to ten eigendecompositions and Newton systems.
+/// @param price >= 0.
+[[nodiscard]] BestNoise free_noise(double price = 0);
 
 /// Edge weights, and the value of what was minimised there.
 struct FoundMixing {
@@ -48,5 +151,17 @@ class MixingSearch {
     double mean_gain_;
     std::vector<Eigen::VectorXd> starts_;
 };
+
+/// Eigenvectors of a symmetric W, in which noise of different modes never meets.
+struct MixingModes {
+    Eigen::VectorXd values;   ///< P_K(lambda_i)
+    Eigen::MatrixXd vectors;  ///< V, columns
+};
+/// Cost: O(n^3).
+[[nodiscard]] MixingModes mixing_modes(const MixingMatrix& mixing, const GossipPolynomial& gossip);
+
+/// w_i = [V^T R V]_ii: the variance of noise of covariance R in every mode.
+[[nodiscard]] Eigen::VectorXd mode_weights(const MixingModes& modes,
+                                           const Eigen::MatrixXd& covariance);
 
 }  // namespace sotto

@@ -1,6 +1,6 @@
-#include "sotto/design/reference_objectives.hpp"
+#include "design/reference_objectives.hpp"
 
-#include "design/finish_plan.hpp"
+#include "design/message_plan.hpp"
 
 namespace sotto {
 

@@ -1,15 +1,15 @@
-#include "sotto/design/scheduled_utility.hpp"
+#include "design/scheduled_utility.hpp"
 
 #include <fmt/format.h>
 
 #include <vector>
 
+#include "core/linear_algebra.hpp"
+#include "core/parallel.hpp"
+#include "design/temporal_utility.hpp"
+#include "plan/lagged_noise.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/design/temporal_utility.hpp"
-#include "sotto/graph/push_sum.hpp"
-#include "sotto/plan/lagged_noise.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
 

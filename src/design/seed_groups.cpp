@@ -1,4 +1,4 @@
-#include "sotto/design/seed_groups.hpp"
+#include "design/seed_groups.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "core/text_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/text_input.hpp"
-#include "sotto/plan/plan_size.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 

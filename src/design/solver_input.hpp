@@ -2,6 +2,9 @@
 
 #include <Eigen/Dense>
 
+#include "sotto/core/hash.hpp"
+#include "sotto/design/design.hpp"
+
 namespace sotto {
 
 /// @throws ConfigError naming the agent whose kappa is not finite and positive.
@@ -12,5 +15,10 @@ void require_variance_cap(double variance_cap);
 [[noreturn]] void throw_cap_too_small(double variance_cap, bool common_variance);
 /// @throws ConfigError unless M has a row and a column for every agent.
 void require_utility_of(const Eigen::MatrixXd& utility, Eigen::Index agents);
+
+/// Of all that a design depends on, but for what only scales its plan: the smallest kappa and the
+/// clip norm. Step sizes count in units of the first. Cost: O(n^2) where M is given, else O(edges +
+/// rounds).
+[[nodiscard]] Digest design_digest(const DesignInput& input);
 
 }  // namespace sotto

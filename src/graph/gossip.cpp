@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/linear_algebra.hpp"
+#include "graph/spectrum.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/graph/spectrum.hpp"
 
 namespace sotto {
 

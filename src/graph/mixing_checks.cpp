@@ -1,4 +1,4 @@
-#include "mixing_checks.hpp"
+#include "graph/mixing_checks.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/linear_algebra.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 
 namespace sotto {
 

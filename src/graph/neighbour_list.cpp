@@ -1,4 +1,4 @@
-#include "sotto/graph/neighbour_list.hpp"
+#include "graph/neighbour_list.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text_input.hpp"
+#include "graph/edge_list.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/text_input.hpp"
-#include "text_tokens.hpp"
 
 namespace sotto {
 

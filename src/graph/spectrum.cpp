@@ -1,4 +1,4 @@
-#include "sotto/graph/spectrum.hpp"
+#include "graph/spectrum.hpp"
 
 #include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymEigsSolver.h>
@@ -9,9 +9,9 @@
 #include <complex>
 #include <optional>
 
+#include "core/linear_algebra.hpp"
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/seeded_random.hpp"
 #include "sotto/core/sparse_rows.hpp"
 
 namespace sotto {

@@ -1,4 +1,4 @@
-#include "sotto/learn/batches.hpp"
+#include "learn/batches.hpp"
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -9,8 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/learn/canary.hpp"
+#include "learn/canary.hpp"
 
 #include <algorithm>
 #include <cmath>

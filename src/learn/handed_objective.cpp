@@ -1,12 +1,11 @@
-#include "sotto/learn/handed_objective.hpp"
+#include "learn/handed_objective.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "clipped_records.hpp"
+#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
 

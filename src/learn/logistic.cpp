@@ -1,4 +1,4 @@
-#include "sotto/learn/logistic.hpp"
+#include "learn/logistic.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,8 @@
 #include <limits>
 #include <string_view>
 
-#include "row_walker.hpp"
+#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
 namespace {

@@ -1,18 +1,22 @@
-#include "sotto/learn/partition.hpp"
+#include "learn/partition.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <numeric>
+#include <span>
 
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
+
 namespace {
 
 using Rows = std::vector<Eigen::Index>;
@@ -238,6 +242,63 @@ std::vector<Rows> partition_rows(std::span<const Eigen::Index> rows,
     give_every_agent_a_record(shards);
     for (Rows& shard : shards) std::sort(shard.begin(), shard.end());
     return shards;
+}
+
+Split split_rows(Eigen::Index records, double test_fraction, std::uint64_t seed) {
+    if (!(test_fraction > 0 && test_fraction < 1))
+        throw ConfigError(
+            fmt::format("test fraction {}: must be above 0 and below 1", test_fraction));
+    if (records < 2)
+        throw DataError(
+            fmt::format("{} records: a split into training and test needs two", records));
+    std::vector<Eigen::Index> order(static_cast<std::size_t>(records));
+    std::iota(order.begin(), order.end(), Eigen::Index{0});
+    SeededRandom random(seed, "train-test-split");
+    random.shuffle(order);
+    const auto test_count = std::clamp<Eigen::Index>(
+        std::llround(static_cast<double>(records) * test_fraction), 1, records - 1);
+    Split split;
+    split.test.assign(order.begin(), order.begin() + test_count);
+    split.train.assign(order.begin() + test_count, order.end());
+    std::sort(split.test.begin(), split.test.end());
+    std::sort(split.train.begin(), split.train.end());
+    return split;
+}
+
+namespace {
+
+template <class Value>
+std::span<const std::uint8_t> bytes_of(const Value* values, Eigen::Index count) {
+    return {reinterpret_cast<const std::uint8_t*>(values),
+            static_cast<std::size_t>(count) * sizeof(Value)};
+}
+
+void add_features(Hasher& hasher, const SparseRows& rows) {
+    hasher.add("sparse").add_bytes(bytes_of(rows.outerIndexPtr(), rows.outerSize() + 1));
+    hasher.add_bytes(bytes_of(rows.innerIndexPtr(), rows.nonZeros()));
+    hasher.add_bytes(bytes_of(rows.valuePtr(), rows.nonZeros()));
+}
+void add_features(Hasher& hasher, const RealRows& rows) {
+    hasher.add("real").add_bytes(bytes_of(rows.data(), rows.size()));
+}
+void add_features(Hasher& hasher, const PixelRows& rows) {
+    hasher.add("grey").add_bytes(bytes_of(rows.data(), rows.size()));
+}
+
+}  // namespace
+
+Digest digest_of_records(const Dataset& data) {
+    Hasher hasher("sotto.records.v1");
+    hasher.add(data.target == Target::value ? "values" : "labels");
+    for (const Eigen::Index size : {data.records(), data.feature_count(), data.image_rows})
+        hasher.add(std::int64_t{size});
+    if (data.dense)
+        std::visit([&](const auto& rows) { add_features(hasher, rows); }, *data.dense);
+    else
+        add_features(hasher, data.features);
+    hasher.add_bytes(bytes_of(data.labels.data(), data.labels.size()));
+    hasher.add_bytes(bytes_of(data.writers.data(), static_cast<Eigen::Index>(data.writers.size())));
+    return hasher.finish();
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "sotto/learn/quantile_clipping.hpp"
+#include "learn/quantile_clipping.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "core/value_range.hpp"
+#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/value_range.hpp"
-#include "sotto/learn/record_objective.hpp"
 
 namespace sotto {
 

@@ -1,11 +1,15 @@
-#include "sotto/learn/record_objective.hpp"
+#include "learn/record_objective.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <utility>
 
-#include "clipped_records.hpp"
+#include "core/seeded_random.hpp"
+#include "core/value_range.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -119,6 +123,174 @@ LossSum RecordObjective::loss_over(const Dataset& data,
         ++sum.records;
     }
     return sum;
+}
+
+namespace {
+
+class UnitObjective final : public Objective {
+  public:
+    UnitObjective(std::unique_ptr<Objective> inner, Units units)
+        : inner_(std::move(inner)), units_(std::move(units)), gradient_(inner_->dimension()) {}
+
+    Eigen::Index dimension() const override { return inner_->dimension(); }
+    Eigen::Index records() const override { return std::ssize(units_); }
+    bool record_clipping() const override { return true; }
+    bool counts_shortened_records() const override { return true; }
+    Eigen::Index model_parameters() const override { return inner_->model_parameters(); }
+    Eigen::VectorXd initial_model(std::uint64_t seed) const override {
+        return inner_->initial_model(seed);
+    }
+
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Ref<Eigen::VectorXd> gradient) override {
+        gradient.setZero();
+        for (const Eigen::Index unit : rows) {
+            inner_->mean_gradient(model, rows_of(unit), gradient_);
+            gradient += gradient_;
+        }
+        if (!rows.empty()) gradient *= 1 / static_cast<double>(rows.size());
+    }
+
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
+                              std::span<const Eigen::Index> rows,
+                              double clip_norm_l2,
+                              double grid_step,
+                              Eigen::Ref<Eigen::VectorXd> sum) override {
+        require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
+        ClippedRecords clipped(clip_norm_l2, grid_step, sum);
+        for (const Eigen::Index unit : rows) {
+            // Of this unit alone: nothing of it depends on who else is in the batch.
+            inner_->mean_gradient(model, rows_of(unit), gradient_);
+            const auto outcome = clipped.add(gradient_);
+            if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
+            if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
+        }
+        clipped.finish();
+    }
+
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        return inner_->train_loss(model);
+    }
+    LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                Eigen::Index stride) override {
+        return inner_->train_loss_of_share(model, stride);
+    }
+    Eigen::Index test_records() const override { return inner_->test_records(); }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) override {
+        return inner_->test_loss(model, first, stride);
+    }
+    std::vector<LossSum> test_losses(const Eigen::Ref<const Eigen::MatrixXd>& models) override {
+        return inner_->test_losses(models);
+    }
+    Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  const Dataset& records) override {
+        return inner_->record_losses(model, records);
+    }
+    bool shares_test(const Objective& other) const override {
+        const auto* unit = dynamic_cast<const UnitObjective*>(&other);
+        return unit != nullptr && inner_->shares_test(*unit->inner_);
+    }
+    std::optional<Curvature> curvature_sum(
+        const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        return inner_->curvature_sum(model);
+    }
+
+  private:
+    [[nodiscard]] std::span<const Eigen::Index> rows_of(Eigen::Index unit) const {
+        return units_.at(static_cast<std::size_t>(unit));
+    }
+
+    std::unique_ptr<Objective> inner_;
+    Units units_;
+    Eigen::VectorXd gradient_;
+};
+
+}  // namespace
+
+Units units_of(const Dataset& data, std::span<const Eigen::Index> rows) {
+    if (data.writers.empty())
+        throw DataError(fmt::format("{}: does not say which records are of one unit", data.source));
+    Units units;
+    std::map<int, std::size_t> places;
+    for (const Eigen::Index row : rows) {
+        const int who = data.writers.at(static_cast<std::size_t>(row));
+        const auto [place, is_new] = places.try_emplace(who, units.size());
+        if (is_new) units.emplace_back();
+        units[place->second].push_back(row);
+    }
+    return units;
+}
+
+std::unique_ptr<Objective> make_unit_objective(std::unique_ptr<Objective> records, Units units) {
+    return std::make_unique<UnitObjective>(std::move(records), std::move(units));
+}
+
+namespace {
+
+constexpr int probes = 4;
+constexpr Eigen::Index smallest_tile = 8;
+
+Eigen::VectorXd random_numbers(SeededRandom& random, Eigen::Index size) {
+    Eigen::VectorXd numbers(size);
+    for (double& number : numbers) number = random.normal();
+    return numbers;
+}
+
+/// Whether a record comes to the same bits wherever it is in tiles of these sizes.
+bool agree(LayerChain& chain, const std::vector<Eigen::Index>& tiles) {
+    SeededRandom random(1, "places of records", 0);
+    const Eigen::Index inputs = chain.layers().front()->inputs();
+    for (int probe = 0; probe < probes; ++probe) {
+        // Some features of real records are zero.
+        const Eigen::VectorXd features = random_numbers(random, inputs).cwiseMax(-0.5);
+        const Eigen::VectorXd slopes = random_numbers(random, chain.outputs());
+        const Eigen::VectorXd model = random_numbers(random, chain.parameters());
+        std::optional<Eigen::VectorXd> before;
+        for (const Eigen::Index tile : tiles) {
+            auto now = chain.same_in_every_place(tile, model, features, slopes);
+            if (!now || (before && *before != *now)) return false;
+            before = std::move(now);
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<Eigen::Index> place_independent_tiles(LayerChain& chain) {
+    const auto most = static_cast<Eigen::Index>(chain.chunk_records());
+    std::vector<Eigen::Index> falling;
+    for (Eigen::Index tile = most; tile >= std::min(smallest_tile, most);
+         tile = tile / 4 / smallest_tile * smallest_tile)
+        falling.push_back(tile);
+    std::vector<std::vector<Eigen::Index>> choices{falling};
+    for (const Eigen::Index tile : falling) choices.push_back({tile});
+    for (const auto& tiles : choices)
+        if (agree(chain, tiles)) return tiles;
+    return {1};
+}
+
+ClippedRecords::ClippedRecords(double clip_norm_l2,
+                               double grid_step,
+                               Eigen::Ref<Eigen::VectorXd> sum)
+    : clip_(clip_norm_l2),
+      grid_step_(grid_step),
+      margin_(1 - static_cast<double>(sum.size() + 64) * 0x1p-53),
+      sum_(sum) {
+    sum_.setZero();
+}
+
+ClippedRecords::Outcome ClippedRecords::add(Eigen::Ref<Eigen::VectorXd> gradient) {
+    const auto norm = ranged_norm(gradient, false);
+    if (!norm) return Outcome::set_to_zero;
+    const bool longer = norm->longer_than(clip_ * margin_);
+    const double scale =
+        (longer ? clip_ / norm->value * margin_ : std::ldexp(margin_, norm->exponent)) / grid_step_;
+    for (Eigen::Index k = 0; k < gradient.size(); ++k) sum_[k] += std::trunc(gradient[k] * scale);
+    return longer ? Outcome::shortened : Outcome::whole;
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "sotto/learn/standardisation.hpp"
+#include "learn/standardisation.hpp"
 
 #include <fmt/format.h>
 

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/numbers.hpp"
+#include "core/text_input.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/text_input.hpp"
 
 namespace sotto {
 

@@ -1,18 +1,70 @@
 #pragma once
 
-// What the columns of a table mean to a model; not installed.
-
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "learn/label_set.hpp"
+#include "learn/standardisation.hpp"
 #include "learn/table.hpp"
-#include "learn/table_options.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/learn/dataset.hpp"
-#include "sotto/learn/label_set.hpp"
 
 namespace sotto {
+
+// How a user wants tables to be read.
+
+/// What becomes of a missing cell of a feature. Nothing is learnt from the data for it.
+struct MissingPolicy {
+    enum class Kind {
+        refuse,     ///< an error that names it
+        indicator,  ///< zero after scaling, and every column of numbers has a second feature that
+                    ///< is 1 where it is missing; of a column of categories one more category
+        value       ///< `value`, before scaling; of a column of categories none of them
+    };
+    Kind kind = Kind::refuse;
+    double value = 0;
+    bool operator==(const MissingPolicy&) const = default;
+};
+/// "refuse", "indicator" or "value:V". @throws ConfigError for another text.
+[[nodiscard]] MissingPolicy parse_missing(std::string_view text);
+[[nodiscard]] std::string name_of(const MissingPolicy& policy);
+
+/// Known limits of a column: its values are cut to them, and become -1 to 1. Public: they must not
+/// come from the data.
+struct ColumnBounds {
+    std::string column;
+    double low = 0, high = 0;
+    bool operator==(const ColumnBounds&) const = default;
+};
+/// "age=18:90,chol=100:600", or the name of a file with one of these a line; # begins a comment.
+/// @throws ConfigError naming what is not of this form, a bound that is not finite, a column that
+/// is there twice, or low >= high; DataError for a file that cannot be read.
+[[nodiscard]] std::vector<ColumnBounds> parse_bounds(const std::string& text);
+
+/// The kind of the column to predict.
+enum class TargetKind { automatic, classes, value };
+inline constexpr NameTable<TargetKind, 3> target_kinds{{{{TargetKind::automatic, "auto"},
+                                                         {TargetKind::classes, "classes"},
+                                                         {TargetKind::value, "value"}}}};
+
+/// How a user wants tables to be read.
+struct TableOptions {
+    /// Name of the column to predict, or its number, from 1, where columns have no names; "NAME>V"
+    /// is whether it is above V. Empty: the last column, a value, of tables without names.
+    std::string label;
+    TargetKind target = TargetKind::automatic;
+    std::vector<std::string> ignore{};       ///< names or numbers of columns that are left out
+    std::vector<std::string> categorical{};  ///< whose numbers are categories
+    MissingPolicy missing{};
+    std::vector<ColumnBounds> bounds{};  ///< of every column of numbers; none: other scaling
+    std::string unit{};  ///< name or number of the column that says of whom a record is; no feature
+    bool operator==(const TableOptions&) const = default;
+};
+
+// What the columns of a table mean to a model.
 
 /// A column that is a feature, as all agents have it.
 struct ColumnShape {
@@ -69,5 +121,35 @@ inline constexpr std::size_t most_automatic_classes = 100;
                             const std::string& what);
 /// @throws DataError naming the first record without a cell there, and what it is needed for.
 void require_no_missing(const Table& table, std::size_t place, const char* use);
+
+// From tables to records as models have them.
+
+/// Names of a model's features: of columns of numbers, of categories ("sex = male"), and of
+/// indicators ("age is missing").
+struct FeatureNames {
+    std::vector<std::string> names;
+    std::vector<bool> numbers;  ///< are to be scaled
+};
+[[nodiscard]] FeatureNames feature_names(const TableShape& shape, const MissingPolicy& missing);
+
+/// Records as models have them: numbers not yet scaled, NaN where they are missing; labels as the
+/// file has them, or places in label_names.
+/// Where there is a column of units, equal cells of it are equal Dataset::writers.
+/// @param with_label false: labels are 0, and the table need not have them, nor units.
+/// @throws DataError naming column and record for a missing cell that is refused, or a category
+/// that is not in the shape.
+[[nodiscard]] Dataset encoded(const Table& table,
+                              const TableShape& shape,
+                              const MissingPolicy& missing,
+                              bool with_label = true);
+
+/// All columns as features, and the last as the value, too: points. @throws DataError naming column
+/// and record of a cell that is no number.
+[[nodiscard]] Dataset all_columns(const Table& table);
+
+/// Scaling by known limits. @throws ConfigError naming a column of numbers that has none, or limits
+/// of no column of numbers.
+[[nodiscard]] Standardisation scaling_by_bounds(const TableShape& shape,
+                                                const TableOptions& options);
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "sotto/net/agreement.hpp"
+#include "net/agreement.hpp"
 
 #include <fmt/format.h>
 

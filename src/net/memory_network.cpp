@@ -1,4 +1,4 @@
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,9 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "chunk_length.hpp"
-#include "exchange_checks.hpp"
-#include "folding.hpp"
-#include "process_end.hpp"
-#include "sotto/core/parallel.hpp"
+#include "core/parallel.hpp"
+#include "net/exchange_checks.hpp"
+#include "net/mpi_session.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/net/message_precision.hpp"
+#include "net/message_precision.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "mpi_call.hpp"
+#include "net/mpi_call.hpp"
 
 #include <fmt/format.h>
 

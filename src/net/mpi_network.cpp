@@ -1,4 +1,4 @@
-#include "sotto/net/mpi_network.hpp"
+#include "net/mpi_network.hpp"
 
 #include <fmt/format.h>
 
@@ -9,23 +9,22 @@
 #include <utility>
 #include <vector>
 
-#include "exchange_checks.hpp"
-#include "mpi/agree.hpp"
-#include "mpi/all_gather.hpp"
-#include "mpi/broadcast.hpp"
-#include "mpi/edge_pieces.hpp"
-#include "mpi/exchange.hpp"
-#include "mpi/exchange_sum.hpp"
-#include "mpi/fold.hpp"
-#include "mpi/links.hpp"
-#include "mpi/long_strings.hpp"
-#include "mpi/maximum.hpp"
-#include "mpi/parcels.hpp"
-#include "mpi/protection.hpp"
-#include "mpi/scatter.hpp"
-#include "mpi/world.hpp"
-#include "process_end.hpp"
-#include "sotto/net/launch_environment.hpp"
+#include "net/exchange_checks.hpp"
+#include "net/mpi/agree.hpp"
+#include "net/mpi/all_gather.hpp"
+#include "net/mpi/broadcast.hpp"
+#include "net/mpi/edge_pieces.hpp"
+#include "net/mpi/exchange.hpp"
+#include "net/mpi/exchange_sum.hpp"
+#include "net/mpi/fold.hpp"
+#include "net/mpi/links.hpp"
+#include "net/mpi/long_strings.hpp"
+#include "net/mpi/maximum.hpp"
+#include "net/mpi/parcels.hpp"
+#include "net/mpi/protection.hpp"
+#include "net/mpi/scatter.hpp"
+#include "net/mpi/world.hpp"
+#include "net/mpi_session.hpp"
 
 namespace sotto {
 namespace {

@@ -1,15 +1,20 @@
-#include "sotto/net/mpi_session.hpp"
+#include "net/mpi_session.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 
-#include "mpi_call.hpp"
+#include "net/mpi_call.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/launch_environment.hpp"
 
 namespace sotto {
 
@@ -83,6 +88,100 @@ std::string MpiSession::host_name() {
     int length = 0;
     check_mpi(MPI_Get_processor_name(text.data(), &length), "MPI_Get_processor_name");
     return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+namespace {
+
+/// A number of the environment; nothing if the variable is missing or not a number >= 0.
+std::optional<int> environment_number(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) return std::nullopt;
+    const std::string_view text(value);
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
+    return number;
+}
+
+std::optional<LaunchEnvironment> launched_with(const char* ranks_name, const char* rank_name) {
+    const auto ranks = environment_number(ranks_name);
+    const auto rank = environment_number(rank_name);
+    if (!ranks || !rank || *ranks < 1) return std::nullopt;
+    return LaunchEnvironment{true, *ranks, *rank};
+}
+
+/// A task started by srun. Inside an allocation the variables exist without srun, too; only a step
+/// sets SLURM_STEP_ID. A step of one task is also what an interactive shell looks like.
+std::optional<LaunchEnvironment> launched_by_slurm() {
+    if (std::getenv("SLURM_STEP_ID") == nullptr) return std::nullopt;
+    auto launch = launched_with("SLURM_STEP_NUM_TASKS", "SLURM_PROCID");
+    if (!launch) launch = launched_with("SLURM_NTASKS", "SLURM_PROCID");
+    if (launch && launch->ranks == 1) return std::nullopt;
+    return launch;
+}
+
+bool under_mpirun() { return std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr; }
+
+/// `sotto supervise` sets it: it stops ranks in time, and listens to them.
+bool supervised() { return std::getenv("SOTTO_STOPS_IN_TIME") != nullptr; }
+
+}  // namespace
+
+LaunchEnvironment launch_environment() {
+    // Open MPI's mpirun; MPICH's and Intel's (Hydra); srun. In this order, because a launcher
+    // running inside a Slurm job leaves Slurm's variables in place.
+    if (const auto launch = launched_with("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"))
+        return *launch;
+    if (const auto launch = launched_with("PMI_SIZE", "PMI_RANK")) return *launch;
+    if (const auto launch = launched_by_slurm()) return *launch;
+    // A PMIx launcher that does not announce its size.
+    if (const auto rank = environment_number("PMIX_RANK")) return {true, 1, *rank};
+    return {};
+}
+
+std::optional<int> seconds_before_kill() {
+    constexpr int unless_said = 1;
+    if (!under_mpirun() || supervised()) return std::nullopt;
+    return environment_number("OMPI_MCA_odls_base_sigkill_timeout").value_or(unless_said);
+}
+
+std::string end_announcement(int status) {
+    if (!under_mpirun() || !supervised()) return {};
+    return fmt::format("{}{}.\n", ends_job, status);
+}
+
+std::optional<int> announced_end(std::string_view line) {
+    const std::size_t at = line.find(ends_job);
+    if (at == std::string_view::npos) return std::nullopt;
+    const char* number = line.data() + at + ends_job.size();
+    const char* end = line.data() + line.size();
+    int status = 0;
+    const auto [next, error] = std::from_chars(number, end, status);
+    if (error != std::errc() || next == end || *next != '.' || status < 0 || status > 255)
+        return std::nullopt;
+    return status;
+}
+
+void require_connected_tasks() {
+    const auto tasks = launched_by_slurm();
+    if (!tasks) return;
+    for (const char* name : {"PMIX_NAMESPACE", "PMI_RANK", "OMPI_COMM_WORLD_SIZE"})
+        if (std::getenv(name) != nullptr) return;
+    throw NetworkError(
+        fmt::format("srun started {} tasks without PMIx: they cannot find each other; start them "
+                    "with 'srun --mpi=pmix' ('srun --mpi=list' says whether this Slurm has it), or "
+                    "with mpirun inside the job",
+                    tasks->ranks));
+}
+
+int failure_status(ExitCode code) {
+    return static_cast<int>(code == ExitCode::ok ? ExitCode::other : code);
+}
+
+void flush_output() {
+    std::cout.flush();
+    std::clog.flush();
+    std::fflush(nullptr);
 }
 
 }  // namespace sotto

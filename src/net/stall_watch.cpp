@@ -1,4 +1,4 @@
-#include "stall_watch.hpp"
+#include "net/stall_watch.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "sotto/net/mpi_session.hpp"
+#include "net/mpi_session.hpp"
 
 namespace sotto {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "mpi_call.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/net/network.hpp"
+#include "core/stopwatch.hpp"
+#include "net/mpi_call.hpp"
+#include "net/network.hpp"
 
 namespace sotto {
 

@@ -186,9 +186,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <fmt/format.h>
 
+#include "noise/gaussian_simd.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/noise/gaussian_simd.hpp"
 
 namespace sotto {
 

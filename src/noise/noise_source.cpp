@@ -1,20 +1,72 @@
-#include "sotto/noise/noise_source.hpp"
+#include "noise/noise_source.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "core/parallel.hpp"
+#include "core/weighted_sum.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/parallel.hpp"
-#include "sotto/core/weighted_sum.hpp"
-#include "sotto/noise/grid.hpp"
 
 namespace sotto {
+
+struct RoundGate::State {
+    const char* subject;
+    pid_t process = getpid();
+    std::atomic<bool> taken = false;
+    std::optional<std::pair<std::uint32_t, std::uint64_t>> last = std::nullopt;
+};
+
+RoundGate::RoundGate(const char* subject) : state_(std::make_unique<State>(subject)) {}
+RoundGate::RoundGate(RoundGate&&) noexcept = default;
+RoundGate& RoundGate::operator=(RoundGate&&) noexcept = default;
+RoundGate::~RoundGate() = default;
+
+bool RoundGate::in_its_process() const noexcept { return state_ && state_->process == getpid(); }
+
+void RoundGate::Leave::operator()(State* state) const noexcept { state->taken = false; }
+
+RoundGate::Stay RoundGate::enter() const {
+    if (!state_) throw PrivacyError("a gate of rounds was moved, and lets nothing in");
+    if (const pid_t here = getpid(); here != state_->process)
+        throw PrivacyError(
+            fmt::format("{}: process {} is not allowed ({}, which made it: a process that was "
+                        "forked has the same keys and would draw the same noise; fork first, then "
+                        "make it)",
+                        state_->subject,
+                        here,
+                        state_->process));
+    if (state_->taken.exchange(true))
+        throw PrivacyError(
+            fmt::format("{}: a call is not allowed while another one is under way (one at a time, "
+                        "by one thread, and not from the function that computes gradients or "
+                        "losses)",
+                        state_->subject));
+    return Stay(state_.get());
+}
+
+void RoundGate::begin(std::uint32_t epoch, std::uint64_t round) {
+    const std::pair asked(epoch, round);
+    if (state_->last && asked <= *state_->last)
+        throw PrivacyError(
+            fmt::format("{}: round {} of key epoch {} is not allowed (above round {} of key epoch "
+                        "{}: noise is drawn once, or the difference of two messages would be "
+                        "without any)",
+                        state_->subject,
+                        round,
+                        epoch,
+                        state_->last->second,
+                        state_->last->first));
+    state_->last = asked;
+}
 
 namespace {
 
@@ -308,6 +360,29 @@ Eigen::Index NoiseSource::draw_tile(std::uint64_t round,
         round_to_grid(out, grid_step_);
     });
     return count;
+}
+
+void round_to_grid(std::span<double> values, double grid_step) {
+    // Adding 1.5 * 2^52 steps leaves no room for bits below one step: the sum is rounded to
+    // nearest.
+    const double shift = 6755399441055744.0 * grid_step;
+    for (double& value : values) value = (value + shift) - shift;
+}
+
+void round_message_to_grid(std::span<double> values, double grid_step) {
+    // As above, with a sum that stays below 2^53 steps; a value of 2^52 steps and more has no bits
+    // below one step itself.
+    const double shift = 0x1p52 * grid_step;
+    for (double& value : values) {
+        const double signed_shift = std::copysign(shift, value);
+        const double rounded = (value + signed_shift) - signed_shift;
+        value = std::abs(value) < shift ? rounded : value;
+    }
+}
+
+void truncate_to_grid(std::span<double> values, double grid_step) {
+    const double inverse = 1 / grid_step;  // exact: a power of two
+    for (double& value : values) value = std::trunc(value * inverse) * grid_step;
 }
 
 }  // namespace sotto

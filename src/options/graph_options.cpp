@@ -1,10 +1,10 @@
 #include "options/graph_options.hpp"
 
 #include "config/config.hpp"
-#include "options/option_bindings.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/graph/topology.hpp"
 
 namespace sotto {
 

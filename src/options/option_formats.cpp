@@ -1,14 +1,20 @@
 #include "options/option_formats.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <iomanip>
+#include <limits>
+#include <span>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -182,6 +188,142 @@ OptionFormat<std::vector<std::string>> folder_list() {
     OptionFormat<std::vector<std::string>> format = path_list();
     format.allowed.words = {"DIR"};
     return format;
+}
+
+namespace {
+
+constexpr std::string_view eavesdropper = "eavesdropper";
+
+int parse_agent(const std::string& option, std::string_view word) {
+    const long long agent = parse_integer(option, word);
+    require_in_range(option, static_cast<double>(agent), 0, 1e6);
+    return static_cast<int>(agent);
+}
+
+void sort_agents(const std::string& option, std::vector<int>& agents) {
+    std::ranges::sort(agents);
+    const auto repeated = std::ranges::adjacent_find(agents);
+    if (repeated != agents.end())
+        throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
+}
+
+/// The parts between commas; a comma at the end adds none.
+std::vector<std::string_view> list_items(std::string_view text) {
+    std::vector<std::string_view> words = split(text, ',');
+    if (words.back().empty()) words.pop_back();
+    return words;
+}
+
+}  // namespace
+
+std::vector<int> parse_agent_numbers(const std::string& option, const std::string& text) {
+    std::vector<int> agents;
+    for (const std::string_view word : list_items(text))
+        agents.push_back(parse_agent(option, word));
+    sort_agents(option, agents);
+    return agents;
+}
+
+std::string agent_numbers_text(const std::vector<int>& agents) {
+    return fmt::format("{}", fmt::join(agents, ","));
+}
+
+OptionFormat<std::vector<int>> agent_numbers() {
+    return {"", parse_agent_numbers, agent_numbers_text};
+}
+
+RecordedNames parse_recorded_names(const std::string& option, const std::string& text) {
+    RecordedNames recorded;
+    for (const std::string_view word : list_items(text)) {
+        if (word == eavesdropper) {
+            if (recorded.wire)
+                throw ConfigError(fmt::format("{}: {} is named twice", option, eavesdropper));
+            recorded.wire = true;
+            continue;
+        }
+        if (word.empty() || word.find_first_not_of("-0123456789") != std::string::npos)
+            throw ConfigError(fmt::format(
+                "{}: '{}' is neither an agent's number nor '{}'", option, word, eavesdropper));
+        recorded.agents.push_back(parse_agent(option, word));
+    }
+    if (recorded.agents.empty() && !recorded.wire)
+        throw ConfigError(fmt::format(
+            "{}: no agent is named (example: 2,5; also allowed: {})", option, eavesdropper));
+    sort_agents(option, recorded.agents);
+    return recorded;
+}
+
+std::string recorded_names_text(const RecordedNames& recorded) {
+    std::string text = agent_numbers_text(recorded.agents);
+    if (recorded.wire) text += fmt::format("{}{}", text.empty() ? "" : ",", eavesdropper);
+    return text;
+}
+
+namespace {
+
+using Unit = std::pair<std::string_view, double>;
+// Longer names first: each ends with the next.
+/// How many are a second.
+constexpr std::array<Unit, 3> latency_units{{{"ms", 1e3}, {"us", 1e6}, {"s", 1}}};
+/// Bits.
+constexpr std::array<Unit, 4> bandwidth_units{
+    {{"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"bit", 1}}};
+
+std::string names_of(std::span<const Unit> units) {
+    std::vector<std::string> names;
+    for (const auto& unit : units) names.emplace_back(unit.first);
+    return join(names);
+}
+
+/// A number, and what its unit stands for.
+std::pair<double, double> read_quantity(std::string_view option,
+                                        std::string_view text,
+                                        std::span<const Unit> units) {
+    for (const auto& [name, value] : units)
+        if (text.size() > name.size() && text.ends_with(name))
+            return {parse_real(option, text.substr(0, text.size() - name.size())), value};
+    throw ConfigError(fmt::format("{}: '{}' is not allowed (must be a number followed by {})",
+                                  option,
+                                  text,
+                                  names_of(units)));
+}
+
+int read_count(std::string_view option, std::string_view text) {
+    const long long count = parse_integer(option, text);
+    require_in_range(option, static_cast<double>(count), 1, std::numeric_limits<int>::max());
+    return static_cast<int>(count);
+}
+
+}  // namespace
+
+NetworkSpec parse_network(std::string_view option, std::string_view text) {
+    const auto parts = split(text, ':');
+    if (parts.size() < 2 || parts.size() > 4)
+        throw ConfigError(
+            fmt::format("{}: '{}' is not allowed (must be LATENCY:BANDWIDTH[:HOSTS[:RANKS]], as "
+                        "10ms:100Mbit:3)",
+                        option,
+                        text));
+    NetworkSpec spec;
+    const std::string latency = fmt::format("{}, latency", option);
+    const std::string bandwidth = fmt::format("{}, bandwidth", option);
+    const auto [time, a_second] = read_quantity(latency, parts[0], latency_units);
+    spec.latency_seconds = time / a_second;
+    require_in_range(latency, spec.latency_seconds, 0, 3600);
+    const auto [speed, bits] = read_quantity(bandwidth, parts[1], bandwidth_units);
+    spec.bits_per_second = speed * bits;
+    require_positive(bandwidth, spec.bits_per_second);
+    if (parts.size() > 2) spec.hosts = read_count(fmt::format("{}, hosts", option), parts[2]);
+    if (parts.size() > 3) spec.ranks = read_count(fmt::format("{}, ranks", option), parts[3]);
+    return spec;
+}
+
+std::string name_of(const NetworkSpec& spec) {
+    std::string text =
+        fmt::format("{}s:{}bit", real_text(spec.latency_seconds), real_text(spec.bits_per_second));
+    if (spec.hosts) text += fmt::format(":{}", *spec.hosts);
+    if (spec.ranks) text += fmt::format(":{}", *spec.ranks);
+    return text;
 }
 
 }  // namespace sotto

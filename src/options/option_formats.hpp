@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "config/config.hpp"
 #include "options/option.hpp"
 #include "sotto/core/names.hpp"
 
@@ -75,5 +76,32 @@ template <class Parse>
         [parse](const std::string& option, const std::string& text) { return parse(option, text); },
         [](const Value& value) { return name_of(value); }};
 }
+
+/// "a,b,...", before a graph says which agents there are; ascending.
+/// @throws ConfigError naming the option for what is no number, and for an agent named twice.
+[[nodiscard]] std::vector<int> parse_agent_numbers(const std::string& option,
+                                                   const std::string& text);
+[[nodiscard]] std::string agent_numbers_text(const std::vector<int>& agents);
+/// Of an option that takes them; none are no text.
+[[nodiscard]] OptionFormat<std::vector<int>> agent_numbers();
+
+/// Agents whose views are recorded, and whether what all of them send is.
+struct RecordedNames {
+    std::vector<int> agents;  ///< ascending
+    bool wire = false;
+};
+/// The same with the word `eavesdropper`, alone or among the numbers. @throws ConfigError.
+[[nodiscard]] RecordedNames parse_recorded_names(const std::string& option,
+                                                 const std::string& text);
+/// Empty where nothing is recorded.
+[[nodiscard]] std::string recorded_names_text(const RecordedNames& recorded);
+
+/// "LATENCY:BANDWIDTH[:HOSTS[:RANKS]]": "10ms:100Mbit", "50us:25Gbit:100:10000". A latency is a
+/// number, at least 0, and s, ms or us; a bandwidth is a number above 0 and bit, kbit, Mbit or Gbit
+/// (a second; powers of 1000).
+/// @throws ConfigError naming the option, the part and what is allowed.
+[[nodiscard]] NetworkSpec parse_network(std::string_view option, std::string_view text);
+/// Text that parse_network turns into the same network.
+[[nodiscard]] std::string name_of(const NetworkSpec& spec);
 
 }  // namespace sotto

@@ -1,8 +1,8 @@
 #include "options/peer_options.hpp"
 
-#include "options/agent_numbers.hpp"
-#include "options/option_bindings.hpp"
-#include "options/sum_options.hpp"
+#include "options/option_formats.hpp"
+#include "options/option_set.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto {
 

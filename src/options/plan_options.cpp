@@ -1,10 +1,15 @@
 #include "options/plan_options.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "options/covariance_option.hpp"
-#include "options/option_bindings.hpp"
+#include "config/config.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/design/mechanism.hpp"
@@ -434,6 +439,118 @@ OptionGroup<PlanConfig>& plan_options() {
                                                                      smoothing_options(),
                                                                      shared_noise_options()});
     return group;
+}
+
+namespace {
+
+/// It says the mechanism, too, for which it has to be read before --mechanism.
+Binding<PlanConfig> covariance_file() {
+    return {OptionKind::value,
+            among_others("", {"FILE.npy"}),
+            [](PlanConfig& config, const std::string& option, const std::string& text) {
+                config.covariance_file = some_text().read(option, text);
+                config.mechanism = mechanisms_with(&Mechanism::takes_covariance).front();
+            },
+            [](const PlanConfig& config) { return config.covariance_file; }};
+}
+
+}  // namespace
+
+std::vector<Option<PlanConfig>> covariance_options() {
+    return {{{.name = "covariance",
+              .help = "FILE.npy: n x n numbers that say how the noise of agents is correlated, for "
+                      "mechanism covariance, which it chooses",
+              .details = R"(
+A mechanism of one's own: R of [equations](../equations.md) 3, symmetric and positive definite, float64. It is scaled so that the agent
+it hides least has its whole budget; what else can be said of a mechanism can be said of it. Where every variance exceeds the sum
+of the absolute values beside it, the noise is private noise and noise that pairs of agents share, and any `--coalition-size`
+is possible. Otherwise it comes from one seed that all agents share, as with `corn`: any agent can remove all of it, and the ledger says so. Every
+rank compares the plan with its own file. For other noise than such, a plan of one's own: [the plan file](../plan-file.md).)",
+              .peers_may_set = false},
+             covariance_file()}};
+}
+
+namespace {
+
+constexpr const char *clip_of_records = "1", *step_of_records = "0.5";
+
+bool protects_records(const OptionTexts& given) {
+    const auto adjacency = given.find("adjacency");
+    return adjacency != given.end() &&
+           !protects_agents(parse_adjacency("--adjacency", adjacency->second));
+}
+
+}  // namespace
+
+OptionTexts with_default_clip(OptionTexts given) {
+    if (!protects_records(given)) return given;
+    std::string& clip = given.try_emplace("clip-norm", clip_of_records).first->second;
+    if (clip == "auto") clip = std::string("auto:") + clip_of_records;
+    given.try_emplace("step-size", step_of_records);
+    return given;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 2> adjacencies{"record-add-remove", "record-zero-out"};
+
+/// The text of an option, as it is without one.
+std::string_view text_or(const OptionTexts& given,
+                         const std::string& option,
+                         std::string_view otherwise) {
+    const auto found = given.find(option);
+    return found == given.end() ? otherwise : std::string_view(found->second);
+}
+
+}  // namespace
+
+OptionTexts with_default_participation(OptionTexts given) {
+    if (given.contains("client-probability")) given.try_emplace("participation", "poisson");
+    const Mechanism* const mechanism =
+        mechanisms().look_up(text_or(given, "mechanism", PlanConfig{}.mechanism));
+    if (std::ranges::find(adjacencies, text_or(given, "adjacency", "")) != adjacencies.end() &&
+        text_or(given, "batch-size", "") != "all" && mechanism != nullptr &&
+        mechanism->independent_rounds() && text_or(given, "calibration", "exact") == "exact")
+        given.try_emplace("participation", "poisson");
+    return given;
+}
+
+OptionTexts with_participation_without_data(OptionTexts given) {
+    const bool known =
+        given.contains("sampling-probability") || given.contains("client-probability");
+    return known ? with_default_participation(std::move(given)) : given;
+}
+
+namespace {
+
+void settle(PlanConfig& config, bool rounds_alone) {
+    config.default_final_gossip = false;
+    config.final_gossip.reset();
+    if (rounds_alone) config.final_gossip = 0;
+}
+
+/// What secure sums hide, and figures of partial views.
+bool asks_for_figures_of_rounds(const TrainConfig& config) {
+    return config.secure_sum || !config.views.empty();
+}
+
+}  // namespace
+
+void settle_final_gossip(PlanConfig& config, const OptionTexts& given, bool rounds_alone) {
+    if (!given.contains("final-gossip")) settle(config, rounds_alone);
+}
+
+void settle_final_gossip(TrainConfig& config, Network& network) {
+    constexpr std::string_view none = "0", some = "auto";
+    if (!config.plan.default_final_gossip) return;
+    std::string said(asks_for_figures_of_rounds(config) ? none : some);
+    said = network.broadcast(said, some.size());
+    network.agree([&] {
+        if (said != none && said != some)
+            throw NetworkError(
+                fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
+    });
+    settle(config.plan, said == none || config.secure_sum);
 }
 
 }  // namespace sotto

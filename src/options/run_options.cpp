@@ -1,9 +1,8 @@
 #include "options/run_options.hpp"
 
-#include "options/agent_numbers.hpp"
-#include "options/network_option.hpp"
-#include "options/option_bindings.hpp"
-#include "options/sum_options.hpp"
+#include "options/option_formats.hpp"
+#include "options/option_set.hpp"
+#include "options/train_options.hpp"
 #include "sotto/views/view_record.hpp"
 
 namespace sotto {

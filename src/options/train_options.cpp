@@ -1,14 +1,21 @@
 #include "options/train_options.hpp"
 
-#include "options/default_clip.hpp"
-#include "options/default_participation.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "core/files.hpp"
 #include "options/graph_options.hpp"
-#include "options/option_checks.hpp"
+#include "options/option_parser.hpp"
 #include "options/peer_options.hpp"
 #include "options/plan_options.hpp"
 #include "options/run_options.hpp"
-#include "options/task_defaults.hpp"
 #include "options/task_options.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/design/mechanism.hpp"
 
 namespace sotto {
 
@@ -58,6 +65,138 @@ bool is_own_with_secure_sums_only(std::string_view name) {
     const OptionSet<TrainConfig> set = train_option_set();
     const Option<TrainConfig>* option = set.look_up(name);
     return option != nullptr && option->peers_may_set && option->shapes_sums;
+}
+
+ConfigText config_of_run(std::string_view option, const std::string& directory) {
+    const std::string file = (std::filesystem::path(directory) / "config.ini").string();
+    if (!std::filesystem::exists(file))
+        throw ConfigError(
+            fmt::format("{}: {} holds no run (there is no config.ini)", option, directory));
+    return {read_file(file, largest_config_bytes), file};
+}
+
+void require_kept_options(const ConfigText& of_run) {
+    const std::vector<WrittenGroup> groups = with_general(train_option_set().written());
+    for (const auto& [name, text] : parse_options(groups, {}, of_run))
+        if (!find_option(groups, name)->reproduces_run)
+            throw ConfigError(fmt::format(
+                "{}: '{}' is nothing that a run keeps; give --{} on the command line of every rank",
+                of_run.source,
+                name,
+                name));
+}
+
+TrainConfig train_config_of(const ConfigText& config) {
+    return read_train_config(parse_options(with_general(train_option_set().written()), {}, config));
+}
+
+void require_one_source_of_noise(const PlanConfig& config) {
+    if (!config.noise_std) return;
+    const auto refuse = [](std::string_view option) {
+        throw ConfigError(fmt::format(
+            "--noise-std: --{} is given too; the noise follows from one of them", option));
+    };
+    // config.ini of a run holds every option, so one that says its default says nothing.
+    if (config.epsilon != PlanConfig{}.epsilon) refuse("epsilon");
+    if (config.budgets_file) refuse("budgets");
+}
+
+void require_covariance_file(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (mechanism.takes_covariance == config.covariance_file.has_value()) return;
+    if (mechanism.takes_covariance)
+        throw ConfigError(fmt::format(
+            "--mechanism: {} takes --covariance FILE.npy too, n x n numbers", mechanism.name));
+    throw ConfigError(fmt::format("--covariance: not possible with mechanism {} (allowed: {})",
+                                  mechanism.name,
+                                  join(mechanisms_with(&Mechanism::takes_covariance), ", ")));
+}
+
+void require_roster_with_identity(const TrainConfig& config) {
+    if (!config.trust) return;
+    const bool roster = !config.trust->roster.empty();
+    if (roster == !config.trust->identity.empty()) return;
+    throw ConfigError(fmt::format(
+        "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
+        roster ? "roster" : "identity",
+        roster ? "identity" : "roster"));
+}
+
+void require_run_to_take_up(const TrainConfig& config) {
+    if (!config.resume) return;
+    const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
+    if (config.resume->directory.empty())
+        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
+                                   "is taken up"
+                          : joins ? "--joining: --resume DIR is needed too; agents join a run that "
+                                    "is taken up"
+                                  : "--finish: --resume DIR is needed too; a run that was taken up "
+                                    "ends");
+    if ((leaves || joins) && config.resume->finish)
+        throw ConfigError(
+            fmt::format("--finish: not possible with --{}; a run ends with all who are there, from "
+                        "their checkpoints",
+                        leaves ? "without" : "joining"));
+}
+
+void settle_stall_limits(TrainConfig& config, bool warning_given) {
+    double& warn = config.stall_warn_seconds;
+    const double abort = config.stall_abort_seconds;
+    if (!(abort > 0)) return;
+    if (!warning_given) warn = std::min(warn, abort / 2);
+    if (!(abort > warn))
+        throw ConfigError(
+            fmt::format("--stall-abort: {:g} is not allowed (0, or more than --stall-warn, {:g})",
+                        abort,
+                        warn));
+}
+
+void require_sampling_with_padding(const TrainConfig& config) {
+    if (config.pad_rounds && !config.plan.participation.poisson)
+        throw ConfigError(
+            fmt::format("--pad-rounds: has no meaning with --participation {}, whose batches have "
+                        "a size that everybody knows (allowed: poisson)",
+                        name_of(config.plan.participation)));
+}
+
+void require_dry_run_with_network(const TrainConfig& config) {
+    if (config.network && !config.dry_run)
+        throw ConfigError(
+            "--network: --dry-run is needed too; a training uses the network there is");
+}
+
+void require_learnt_clip(const TrainConfig& config) {
+    if (config.plan.learn_clip) return;
+    // config.ini of a run holds every option, so one that says its default says nothing.
+    const LearntClipConfig usual;
+    const char* const given = config.clip.quantile != usual.quantile ? "clip-quantile"
+                              : config.clip.share != usual.share     ? "clip-share"
+                              : config.clip.rate                     ? "clip-rate"
+                                                                     : nullptr;
+    if (given != nullptr)
+        throw ConfigError(fmt::format(
+            "--{}: --clip-norm auto is needed too; a clip that is given is not learnt", given));
+}
+
+void require_records_of_units(const TrainConfig& config) {
+    if (!config.task.table.unit.empty() && protects_agents(config.plan.adjacency))
+        throw ConfigError(fmt::format(
+            "unit-column: {} is given, but adjacency {} protects everything of an agent together "
+            "(allowed with it: --adjacency record, record-add-remove, record-zero-out)",
+            config.task.table.unit,
+            name_of(config.plan.adjacency)));
+}
+
+void settle_train_config(TrainConfig& config, bool warning_given) {
+    require_one_source_of_noise(config.plan);
+    require_covariance_file(config.plan);
+    require_run_to_take_up(config);
+    require_dry_run_with_network(config);
+    require_roster_with_identity(config);
+    require_sampling_with_padding(config);
+    require_learnt_clip(config);
+    require_records_of_units(config);
+    settle_stall_limits(config, warning_given);
 }
 
 }  // namespace sotto

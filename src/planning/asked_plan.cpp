@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/files.hpp"
 #include "planning/planning.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {

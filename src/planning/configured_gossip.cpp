@@ -7,6 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
+#include "sums/sum_colluders.hpp"
 
 namespace sotto {
 
@@ -93,6 +94,38 @@ void require_possible_smoothing(const PlanConfig& config, const Topography& topo
     }
     if (config.momentum > 0 && mechanism.correlates_rounds)
         refuse("momentum", "which is planned for rounds without it");
+}
+
+SumHiding hidden_by_sums(const Topography& topography,
+                         const Membership& members,
+                         SumRules rules,
+                         int coalition_size,
+                         int further) {
+    SumHiding hiding = renumbered(
+        what_sums_hide(
+            topography.graph, topography.schedule(), rules, std::max(1, coalition_size), further),
+        members.numbers,
+        members.all);
+    require_hiding(hiding);
+    return hiding;
+}
+
+SumRules sum_rules(const PlanConfig& config, const Topography& topography, int mask_partners) {
+    return {config.gossip_steps + final_gossip_steps(config, topography.schedule()), mask_partners};
+}
+
+void require_possible_push_sum(const Topography& topography, const NoisePlan& plan, double l2) {
+    if (!topography.mixing.push_sum()) return;
+    if (l2 != 0)
+        throw ConfigError(fmt::format(
+            "l2: {} is not possible with --mixing push-sum, where it would shrink every "
+            "agent's model by another factor (allowed: 0, or --mixing row-stochastic)",
+            l2));
+    if (plan.entry != NoiseEntry::gradient)
+        throw ConfigError(fmt::format(
+            "mixing: push-sum is not possible with a plan of mechanism {}, whose noise is "
+            "on messages (allowed: row-stochastic)",
+            plan.mechanism));
 }
 
 }  // namespace sotto

@@ -1,9 +1,13 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "sotto/design/smoothing.hpp"
+#include "graph/topography.hpp"
+#include "sotto/design/design.hpp"
 #include "sotto/graph/gossip.hpp"
-#include "sotto/graph/topography.hpp"
+#include "sotto/plan/membership.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/privacy_record.hpp"
+#include "sums/learnt_sums.hpp"
 
 namespace sotto {
 
@@ -33,5 +37,28 @@ void require_chosen_gossip_steps(const PlanConfig& config);
 
 /// Messages of its noise are mixed by neighbours, and noise hides the models too that they mix.
 [[nodiscard]] bool mixes_hidden_models(const PlanConfig& config);
+
+/// Sizes of coalitions that are looked at for people who ask what secure sums hide.
+inline constexpr int colluders_to_tell_of = 4;
+
+/// What secure sums hide from the colluders asked for, at least from one, and, to tell of, from up
+/// to `further`; agents by number. LOCAL. Cost: what_sums_hide.
+/// @param coalition_size that noise is to withstand.
+/// @throws ConfigError where they hide nothing from those asked for.
+[[nodiscard]] SumHiding hidden_by_sums(const Topography& topography,
+                                       const Membership& members,
+                                       SumRules rules,
+                                       int coalition_size,
+                                       int further);
+
+/// How the sums of a training are carried out; the exchanges of final gossip count as further ones
+/// of a round.
+[[nodiscard]] SumRules sum_rules(const PlanConfig& config,
+                                 const Topography& topography,
+                                 int mask_partners);
+
+/// @throws ConfigError naming what push-sum mixing cannot be combined with: regularisation, which
+/// shrinks models by other factors at agents of other weights, and noise on messages.
+void require_possible_push_sum(const Topography& topography, const NoisePlan& plan, double l2);
 
 }  // namespace sotto

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "config/config.hpp"
 #include "planning/planning.hpp"
+#include "tasks/local_task.hpp"
 
 namespace sotto {
 
@@ -35,5 +37,12 @@ struct PlanWords {
                                             const Topography& topography,
                                             long rounds,
                                             long dimension);
+
+/// @throws ConfigError for local steps, or sampled agents, that the mechanism, the adjacency, the
+/// participation or the clip do not leave; for gossip steps beside a server.
+void require_possible_updates(const PlanConfig& config);
+/// @throws ConfigError for either with a task whose gradients are its data; for sampled agents
+/// whose rounds are padded.
+void require_possible_updates(const TrainConfig& config, const LocalTask& task);
 
 }  // namespace sotto

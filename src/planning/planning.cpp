@@ -3,18 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "planning/plan_input.hpp"
+#include "core/files.hpp"
+#include "core/numbers.hpp"
+#include "core/stopwatch.hpp"
+#include "design/dropout_utility.hpp"
+#include "design/reference_objectives.hpp"
+#include "design/scheduled_utility.hpp"
+#include "design/seed_groups.hpp"
+#include "design/temporal_utility.hpp"
+#include "planning/configured_gossip.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/design/seed_groups.hpp"
 #include "sotto/plan/membership.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/plan/plan_size.hpp"
-#include "sotto/privacy/coalitions.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 
@@ -103,6 +113,294 @@ PlannedNoise plan_before_start(const PlanConfig& config,
     std::vector<PrivacyBudget> budgets = build_budgets(config, agents);
     count_sampling(budgets, exposures, config, Membership::everybody(agents).numbers);
     return plan_noise(config, topography, exposures, budgets, compare);
+}
+
+namespace {
+
+/// Whether noise is correlated over rounds: then objectives are of the trajectory.
+bool over_rounds(const Mechanism& mechanism, const std::optional<NoisePlan>& given) {
+    return mechanism.correlates_rounds ||
+           (given && given->temporal.kind != TemporalFactor::Kind::identity);
+}
+
+/// For mixing that changes from round to round.
+void set_schedule(DesignInput& input,
+                  const PlanConfig& config,
+                  const Topography& topography,
+                  bool correlated) {
+    if (topography.later_mixing.empty()) return;
+    if (correlated)
+        input.schedule = std::make_shared<const MixingSchedule>(
+            topography.schedule().from(config.steps.first_round));
+    else
+        input.given_utility = utility_matrix(
+            topography.schedule(), config.utility, config.rounds, config.gossip_steps);
+}
+
+/// @throws ConfigError for choices that the mechanism does not leave.
+void require_choices(const PlanConfig& config,
+                     const Mechanism& mechanism,
+                     const Mechanism& spatial) {
+    if (!mechanism.takes_temporal &&
+        (config.temporal.kind != TemporalShape::Kind::dense || config.temporal.restart > 0))
+        throw ConfigError(
+            fmt::format("temporal: mechanism {} has no temporal factor to choose (allowed with {})",
+                        mechanism.name,
+                        join(mechanisms_with(&Mechanism::takes_temporal), ", ")));
+    if (!config.seed_groups.empty() && !spatial.allows_seed_groups())
+        throw ConfigError(
+            fmt::format("seed-groups: mechanism {} has its own (allowed with {})",
+                        spatial.name,
+                        join(recommended_mechanisms(&Mechanism::allows_seed_groups), ", ")));
+    if (config.common_variance && !spatial.seed_groups())
+        throw ConfigError(
+            fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
+                        spatial.name,
+                        join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
+}
+
+/// kappa of every agent.
+Eigen::VectorXd precision_limits(const PlanConfig& config,
+                                 const std::vector<Exposure>& exposures,
+                                 const std::vector<PrivacyBudget>& budgets) {
+    Eigen::VectorXd kappa(std::ssize(exposures));
+    for (std::size_t u = 0; u < exposures.size(); ++u)
+        kappa(static_cast<Eigen::Index>(u)) =
+            config.noise_std ? precision_of_std(*config.noise_std, configured_noise(config))
+                             : precision_limit(budgets[u], exposures[u]);
+    return kappa;
+}
+
+/// M of what mixes the messages of this plan.
+Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
+    const bool mean = plan.aggregation == Aggregation::trusted_mean;
+    const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
+    if (plan.temporal.kind != TemporalFactor::Kind::identity) {
+        const std::vector<double> steps = design_steps(input);
+        return input.schedule && !mean
+                   ? spatial_utility(*input.schedule, plan.temporal, steps, input.gossip.steps())
+                   : spatial_utility(mixing, plan.temporal, steps, input.gossip);
+    }
+    if (!mean) return design_utility(input);
+    DesignInput averaged = input;
+    averaged.mixing = &mixing;
+    averaged.given_utility.reset();
+    averaged.gossip = averaged.smoothing.final_gossip = 1;
+    return design_utility(averaged);
+}
+
+/// A plan that nobody solves here: rated, but with no bound of what could be.
+Design rated(NoisePlan plan, const DesignInput& input) {
+    Design design;
+    design.lower_bound = not_a_number;
+    const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
+    design.objective = on_gradients
+                           ? utility_of(plan, input).cwiseProduct(spatial_covariance(plan)).sum() *
+                                 input.kappa.minCoeff()
+                           : not_a_number;
+    design.plan = std::move(plan);
+    return design;
+}
+
+/// Noise of one round as configured, however much louder rounds together have to be.
+void quieten_to_one_round(NoisePlan& plan, const PlanConfig& config, const MixingMatrix& mixing) {
+    const Eigen::VectorXd squared =
+        run_sensitivity_squared(plan, plan_use(config, mixing), config.rounds);
+    const double counted = temporal_sensitivity_squared({}, config.participation, config.rounds);
+    for (auto& row : plan.rows)
+        for (double& coefficient : row.coefficients)
+            coefficient *= std::sqrt(counted / squared(row.sender));
+    plan.grid_step_log2 +=
+        static_cast<int>(std::floor(0.5 * std::log2(counted / squared.maxCoeff())));
+}
+
+Design solved(const DesignInput& input, const PlanConfig& config) {
+    Design design = find_mechanism("mechanism", config.mechanism).design(input);
+    if (config.noise_std && !design.plan.noiseless())
+        quieten_to_one_round(design.plan, config, *input.mixing);
+    return design;
+}
+
+}  // namespace
+
+DesignInput plan_input(const PlanConfig& config,
+                       const Topography& topography,
+                       const std::vector<Exposure>& exposures,
+                       const std::vector<PrivacyBudget>& budgets,
+                       const std::optional<NoisePlan>& given) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    const Mechanism& spatial = spatial_part(config);
+    DesignInput input;
+    input.graph = &topography.graph;
+    input.mixing = &topography.mixing;
+    const bool correlated = over_rounds(mechanism, given);
+    input.utility = correlated ? Utility{Utility::Kind::trajectory, 0} : config.utility;
+    set_schedule(input, config, topography, correlated);
+    input.rounds = config.rounds;
+    require_possible_smoothing(config, topography);
+    input.gossip = configured_gossip(config, topography.mixing);
+    input.smoothing = configured_smoothing(config, topography);
+    input.steps = config.steps;
+    input.participation = config.participation;
+    input.clip_norm = config.clip_norm;
+    input.variance_cap = config.variance_cap;
+    input.gap = config.plan_gap.value_or(default_gap(topography.graph.agents()));
+    input.common_variance = config.common_variance || spatial.common_variance;
+    input.spatial = &spatial;
+    if (config.covariance_file && !given) input.covariance = read_npy(*config.covariance_file);
+    if (mechanism.needs_budget || given) input.kappa = precision_limits(config, exposures, budgets);
+    if (given) return input;
+    require_choices(config, mechanism, spatial);
+    input.temporal = config.temporal;
+    input.coalition_size = coalition_size_of(config, topography.graph.agents(), nullptr);
+    if (shares_by_groups(config, spatial))
+        input.seed_groups = configured_seed_groups(config, topography.graph);
+    return input;
+}
+
+PlannedNoise planned_for(const DesignInput& input,
+                         const PlanConfig& config,
+                         std::optional<NoisePlan> given,
+                         bool compare) {
+    const auto start = Clock::now();
+    PlannedNoise planned;
+    planned.solved = !given;
+    planned.utility = input.utility;
+    planned.kappa = input.kappa;
+    planned.design = given ? rated(*std::move(given), input) : solved(input, config);
+    planned.seconds = seconds_since(start);
+    if (input.kappa.size() > 0 && compare) {
+        planned.ldp_objective = independent_objective(input);
+        planned.cdp_objective = trusted_mean_objective(input);
+    }
+    return planned;
+}
+
+std::string agree_on_choice(Network& network,
+                            const OpenChoice& choice,
+                            bool open,
+                            const std::string& own) {
+    constexpr std::size_t most_bytes = 64;
+    const std::string said =
+        network.broadcast(network.process() == 0 ? own : std::string(), most_bytes);
+    network.agree([&] {
+        if (!open) return;
+        if (said.empty())
+            throw NetworkError(fmt::format(
+                "rank {} leaves {} of {} to rank 0, which says none; rank 0 must be started with "
+                "the same options",
+                network.process(),
+                choice.what,
+                choice.option));
+        if (!own.empty() && own != said)
+            throw NetworkError(fmt::format(
+                "rank {} chose {} = {} for {}, rank 0 {}; start all ranks with the same options "
+                "and files, or say {}",
+                network.process(),
+                choice.what,
+                own,
+                choice.option,
+                said,
+                choice.instead));
+    });
+    return open ? said : std::string();
+}
+
+namespace {
+
+[[noreturn]] void refuse_beside_dropouts(std::string_view option,
+                                         std::string_view value,
+                                         std::string_view allowed) {
+    throw ConfigError(fmt::format(
+        "{}: {} is not possible with --dropout-probability (allowed: {})", option, value, allowed));
+}
+
+/// Tr(M R) where the smallest kappa is 1.
+double objective_of(const NoisePlan& plan, const Eigen::MatrixXd& utility, double kappa) {
+    return utility.cwiseProduct(spatial_covariance(plan)).sum() * kappa;
+}
+
+}  // namespace
+
+std::string text_of(const MissedRounds& missed) {
+    std::string text = fmt::format(
+        "dropouts   every agent misses a round with probability {:g}: counted in what survives "
+        "(not of the trusted\n           aggregator); if none ever does, {:.6g} does",
+        missed.probability,
+        missed.nobody_missing);
+    if (missed.planned_without)
+        text +=
+            fmt::format("; of the plan made for that, {:.6g} would here", *missed.planned_without);
+    return text + fmt::format(
+                      "\n           {:.6g} where streams shared with the missing are published and "
+                      "subtracted\n",
+                      missed.published);
+}
+
+void require_possible_dropouts(const PlanConfig& config, const Topography& topography) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (!mechanism.independent_rounds() || mechanism.aggregation != Aggregation::gossip)
+        refuse_beside_dropouts("mechanism",
+                               mechanism.name,
+                               "independent noise of rounds on gradients, as of ldp, decor, corn, "
+                               "corn-hbc, pairs");
+    if (config.choose_gossip_steps || config.gossip_steps != 1)
+        refuse_beside_dropouts(
+            "gossip-steps",
+            config.choose_gossip_steps ? "auto" : std::to_string(config.gossip_steps),
+            "1");
+    if (config.momentum > 0)
+        refuse_beside_dropouts("momentum", fmt::format("{:g}", config.momentum), "0");
+    if (!config.average.none()) refuse_beside_dropouts("average", name_of(config.average), "none");
+    if (!config.final_gossip || *config.final_gossip > 0)
+        refuse_beside_dropouts("final-gossip",
+                               config.final_gossip ? std::to_string(*config.final_gossip) : "auto",
+                               "0");
+    if (!topography.later_mixing.empty())
+        refuse_beside_dropouts("mixing-schedule", "one that changes", "fixed");
+    if (topography.mixing.push_sum())
+        refuse_beside_dropouts("mixing", "push-sum", "weights whose rows sum to 1");
+}
+
+PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+                                    const Topography& topography,
+                                    const std::vector<Exposure>& exposures,
+                                    const std::vector<PrivacyBudget>& budgets,
+                                    double probability) {
+    require_possible_dropouts(config, topography);
+    std::optional<NoisePlan> given = read_given_plan(config, topography.graph.agents());
+    DesignInput input = plan_input(config, topography, exposures, budgets, given);
+    input.given_utility =
+        dropout_utility(topography.mixing, config.utility, config.rounds, probability);
+    return planned_for(input, config, std::move(given), true);
+}
+
+MissedRounds figures_of_dropouts(const PlannedNoise& planned,
+                                 const PlanConfig& config,
+                                 const Topography& topography,
+                                 const std::vector<Exposure>& exposures,
+                                 const std::vector<PrivacyBudget>& budgets,
+                                 double probability) {
+    const NoisePlan& plan = planned.design.plan;
+    if (plan.temporal.kind != TemporalFactor::Kind::identity ||
+        plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip)
+        refuse_beside_dropouts(
+            "plan", plan.mechanism, "independent noise of rounds on gradients that agents mix");
+    const MixingMatrix& mixing = topography.mixing;
+    const double kappa = planned.kappa.minCoeff();
+    MissedRounds missed;
+    missed.probability = probability;
+    missed.nobody_missing =
+        objective_of(plan, utility_matrix(mixing, config.utility, config.rounds), kappa);
+    missed.published =
+        recovered_noise(plan, mixing, config.utility, config.rounds, probability) * kappa;
+    if (!planned.solved) return missed;
+    const PlannedNoise without = plan_noise(config, topography, exposures, budgets, false);
+    missed.planned_without =
+        objective_of(without.design.plan,
+                     dropout_utility(mixing, config.utility, config.rounds, probability),
+                     kappa);
+    return missed;
 }
 
 }  // namespace sotto

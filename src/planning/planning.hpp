@@ -1,15 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
+#include "graph/topography.hpp"
+#include "net/network.hpp"
 #include "planning/budgets.hpp"
-#include "planning/cycle_choice.hpp"
-#include "planning/gossip_choice.hpp"
-#include "planning/temporal_choice.hpp"
+#include "planning/choices.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/graph/topography.hpp"
 
 namespace sotto {
 
@@ -64,5 +65,72 @@ struct PlannedNoise {
                                              const Topography& topography,
                                              const std::vector<Eigen::Index>& records,
                                              bool compare);
+
+/// What a plan is to be made for, or a given one is rated for: plan_noise() up to the design. It
+/// points into the topography. @throws ConfigError for choices that exclude each other.
+[[nodiscard]] DesignInput plan_input(const PlanConfig& config,
+                                     const Topography& topography,
+                                     const std::vector<Exposure>& exposures,
+                                     const std::vector<PrivacyBudget>& budgets,
+                                     const std::optional<NoisePlan>& given);
+
+/// The plan of an input, solved, or the given one, rated; the rest of plan_noise().
+[[nodiscard]] PlannedNoise planned_for(const DesignInput& input,
+                                       const PlanConfig& config,
+                                       std::optional<NoisePlan> given,
+                                       bool compare);
+
+/// What an option leaves to the plan, for messages.
+struct OpenChoice {
+    std::string_view what;     ///< "K"
+    std::string_view option;   ///< "--gossip-steps auto"
+    std::string_view instead;  ///< "--gossip-steps K"
+};
+
+/// Process 0's choice, where this process leaves it open; empty otherwise. COLLECTIVE.
+/// @param own in at most 64 characters what this process chose, empty where it did not choose.
+/// @param open this process leaves it open.
+/// @throws NetworkError where process 0 chose nothing, or something else than this process; the
+/// same on every process.
+[[nodiscard]] std::string agree_on_choice(Network& network,
+                                          const OpenChoice& choice,
+                                          bool open,
+                                          const std::string& own);
+
+/// What a plan leaves where agents miss rounds, each with the same probability. Objectives as of
+/// Design.
+struct MissedRounds {
+    double probability = 0;
+    double nobody_missing = 0;  ///< of the plan, where it turns out that none is
+    /// Where those who are there publish the streams they share with the missing (recovered_noise).
+    double published = 0;
+    /// Where they are, of the plan that is made for nobody; none where no plan is solved.
+    std::optional<double> planned_without;
+};
+/// For people.
+[[nodiscard]] std::string text_of(const MissedRounds& missed);
+
+/// @throws ConfigError where agents miss rounds and what is left then is not known: gossip steps,
+/// momentum, means of models, mixing that changes or is push-sum, and all noise but independent
+/// noise of rounds on gradients that agents mix themselves.
+void require_possible_dropouts(const PlanConfig& config, const Topography& topography);
+
+/// As plan_noise(), for agents that miss every round with this probability (dropout_utility): the
+/// objectives count it, but that of the trusted aggregator. @param probability above 0, below 1.
+/// @throws ConfigError as plan_noise() and require_possible_dropouts().
+[[nodiscard]] PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+                                                  const Topography& topography,
+                                                  const std::vector<Exposure>& exposures,
+                                                  const std::vector<PrivacyBudget>& budgets,
+                                                  double probability);
+
+/// What that plan leaves. Cost: solves the plan for nobody missing, too.
+/// @throws ConfigError for a given plan of other noise.
+[[nodiscard]] MissedRounds figures_of_dropouts(const PlannedNoise& planned,
+                                               const PlanConfig& config,
+                                               const Topography& topography,
+                                               const std::vector<Exposure>& exposures,
+                                               const std::vector<PrivacyBudget>& budgets,
+                                               double probability);
 
 }  // namespace sotto

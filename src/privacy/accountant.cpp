@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "message_noise.hpp"
+#include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
+#include "core/parallel.hpp"
+#include "privacy/dropouts.hpp"
+#include "privacy/message_noise.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/inverse_change.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/parallel.hpp"
 #include "sotto/privacy/budget.hpp"
-#include "sotto/privacy/coalitions.hpp"
-#include "unknown_noise.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/privacy/budget_account.hpp"
+#include "privacy/budget_account.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/continuations.hpp"
 
 namespace sotto {
 

@@ -1,13 +1,13 @@
-#include "message_noise.hpp"
+#include "privacy/message_noise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
+#include "core/numbers.hpp"
+#include "privacy/dropouts.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "unknown_noise.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "sotto/privacy/noise_multiplier.hpp"
+#include "privacy/noise_multiplier.hpp"
 
 #include <fmt/format.h>
 

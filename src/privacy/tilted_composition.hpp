@@ -1,14 +1,14 @@
 #pragma once
 
-// Sums of many losses on a lattice; not installed.
-
+#include <algorithm>
 #include <vector>
 
-#include "privacy/exact_parts.hpp"
 #include "privacy/round_losses.hpp"
-#include "sotto/privacy/certified.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
+
+// Sums of many losses on a lattice.
 
 /// Longest transform: about 20 ms.
 inline constexpr double most_transformed = 0x1p19;
@@ -37,8 +37,8 @@ struct LatticeGroup {
 /// delta 1 from above and 0 from below.
 class TiltedComposition {
   public:
-    /// @param groups outlive the constructor only.  @param tilt > 0.  @param log_weight logarithm of
-    /// a number that delta is multiplied with.
+    /// @param groups outlive the constructor only.  @param tilt > 0.  @param log_weight logarithm
+    /// of a number that delta is multiplied with.
     TiltedComposition(const std::vector<LatticeGroup>& groups,
                       const ExactParts& exact,
                       double tilt,
@@ -73,5 +73,53 @@ class TiltedComposition {
 
 /// log E e^(tilt X), X the sum of the groups' losses.
 [[nodiscard]] double log_moment(const std::vector<LatticeGroup>& groups, double tilt);
+
+// delta of a composition on one lattice, with rare large losses counted apart.
+
+/// One lattice's bound of one direction's delta, from above or from below: a sum of compositions.
+class LatticeCurve {
+  public:
+    /// All rounds together, with this tilt.  @param groups outlive the constructors only.
+    LatticeCurve(const std::vector<LatticeGroup>& groups, const ExactParts& exact, double tilt) {
+        terms_.emplace_back(groups, exact, tilt);
+    }
+    /// Where large losses are so rare that one of them makes delta, no tilt suits both them and the
+    /// others. So losses above `cuts` (of every group) are jumps: there is none, or one in a round
+    /// of one group, which has a composition and a tilt of its own, or more than one, of which only
+    /// the probability is bounded, by half the square of their expected number.
+    /// @param cuts a loss for each group.  @param tilt of the others alone.  @param epsilon,
+    /// enough the jumps' own tilt is a small one with Chernoff's bound e^enough at this epsilon.
+    LatticeCurve(const std::vector<LatticeGroup>& groups,
+                 const std::vector<double>& cuts,
+                 const ExactParts& exact,
+                 double tilt,
+                 double epsilon,
+                 double enough);
+
+    [[nodiscard]] Certified delta(double epsilon) const {
+        Certified sum{several_, 0};
+        for (const TiltedComposition& one : terms_) {
+            const Certified part = one.delta(epsilon);
+            sum.upper += part.upper;
+            sum.lower += part.lower;
+        }
+        return {std::min(sum.upper, 1.0), std::min(sum.lower, 1.0)};
+    }
+    [[nodiscard]] double wanted_length() const {
+        double longest = 0;
+        for (const TiltedComposition& one : terms_)
+            longest = std::max(longest, one.wanted_length());
+        return longest;
+    }
+    [[nodiscard]] double error() const {
+        double largest = 0;
+        for (const TiltedComposition& one : terms_) largest = std::max(largest, one.error());
+        return largest;
+    }
+
+  private:
+    std::vector<TiltedComposition> terms_;
+    double several_ = 0;
+};
 
 }  // namespace sotto

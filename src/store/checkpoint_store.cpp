@@ -8,17 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "agent/checkpoint.hpp"
+#include "core/bytes.hpp"
 #include "core/disk.hpp"
-#include "core/file_batch.hpp"
-#include "core/json_value.hpp"
-#include "sotto/agent/saved_seeds.hpp"
-#include "sotto/core/bytes.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/json_input.hpp"
 #include "sotto/core/names.hpp"
-#include "store/checkpoint_copies.hpp"
-#include "store/folders.hpp"
+#include "store/copies.hpp"
+#include "store/run_directory.hpp"
 
 namespace sotto {
 

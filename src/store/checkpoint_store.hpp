@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/agent/checkpoint.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/net/network.hpp"
+#include "agent/checkpoint.hpp"
+#include "core/stopwatch.hpp"
+#include "net/network.hpp"
 
 namespace sotto {
 
@@ -51,7 +51,7 @@ inline constexpr int most_checkpoints = 64;
 
 /// Writes every local agent's files, and, once all processes have, the manifest; then forgets all
 /// but the last two. COLLECTIVE.
-/// @param seeds of every local agent, sealed (saved_seeds.hpp); none: they are not kept.
+/// @param seeds of every local agent, sealed (checkpoint.hpp); none: they are not kept.
 /// @throws ConfigError, the same everywhere, if something cannot be written: the checkpoints before
 /// are untouched then.
 void seal_checkpoint(const std::filesystem::path& directory,

@@ -7,10 +7,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/json_value.hpp"
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/names.hpp"
 #include "store/run_history.hpp"
 #include "store/sent_mark.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "net/network.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/privacy/exposure.hpp"
+#include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {

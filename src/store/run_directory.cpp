@@ -1,18 +1,28 @@
 #include "store/run_directory.hpp"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <map>
 #include <sstream>
+#include <string>
 
+#include "core/bytes.hpp"
+#include "core/files.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "store/own_record.hpp"
 #include "store/sent_mark.hpp"
+#include "tasks/task_data.hpp"
 
 namespace sotto {
 
@@ -177,6 +187,123 @@ fs::path own_directory(const std::optional<std::string>& resumed,
             fmt::format("rank 0 names '{}' as the run's directory, which is no name of a folder",
                         said.substr(0, 80)));
     return fs::path("runs") / name;
+}
+
+namespace {
+
+constexpr const char* checkpoint_files = "checkpoints/*/*.checkpoint";
+
+}  // namespace
+
+std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const NoisePlan& plan) {
+    const std::vector<std::string> models{"agents/*/model.npy", checkpoint_files};
+    std::vector<DirectorySecret> secrets;
+    if (plan.noiseless())
+        secrets.push_back({models, "models without any noise"});
+    else if (!models_follow_from_messages(plan))
+        secrets.push_back({models,
+                           "each is made from the agent's own copy of its messages, whose noise is "
+                           "not theirs; the ledger is about messages"});
+    secrets.push_back({{"metrics.csv", "summary.json", "log.txt", "report.html", "live.html"},
+                       "losses and accuracies of raw data, without noise"});
+    if (config.tensorboard) secrets.back().files.emplace_back("tensorboard/");
+    if (config.task.data != "synthetic")
+        secrets.push_back({{"data.json", "agents/*/data.json", checkpoint_files},
+                           "digests of the records: who knows all but a little of them can test "
+                           "guesses of the rest"});
+    if (one_file_an_agent(config.task) && config.task.table.bounds.empty() &&
+        config.task.standardise == Standardise::open_moments)
+        secrets.push_back({{"agents/*/model.json"},
+                           "of tables: mean and deviation of the agent's own training data"});
+    if (config.noise_seed)
+        secrets.push_back(
+            {{"config.ini", checkpoint_files}, "the noise seed, from which all noise follows"});
+    else if (config.trust)
+        secrets.push_back({{"checkpoints/*/*.seeds"},
+                           "seeds of an agent's noise, sealed for its identity: who has both "
+                           "removes noise; erased when the run is taken up"});
+    if (!config.record_views.empty())
+        secrets.push_back(
+            {{"views*/"},
+             fmt::format("gradients without noise, and seeds, of agents {}; messages they received",
+                         fmt::join(config.record_views, ", "))});
+    if (config.record_wire)
+        secrets.push_back(
+            {{"views*/wire/"}, "what crossed the links, as it is without link encryption"});
+    return secrets;
+}
+
+namespace fs = std::filesystem;
+
+std::vector<int> disks_of(const fs::path& folder, Network& network, const std::string& token) {
+    const auto file_of = [&](int process) {
+        return folder / fmt::format("disk-{}-{}", token, process);
+    };
+    const fs::path own = file_of(network.process());
+    network.agree([&] {
+        create_folder(folder);
+        (void)create_file(own, "\n", Readers::owner);
+    });
+    ByteWriter seen;
+    for (int p = 0; p < network.processes(); ++p) {
+        std::error_code unseen;
+        if (!fs::exists(file_of(p), unseen)) continue;
+        seen.put(std::int32_t{p});
+        break;
+    }
+    const auto all = network.all_gather(seen.take(), sizeof(std::int32_t));
+    std::error_code ignored;
+    fs::remove(own, ignored);
+    std::vector<int> disks;
+    network.agree([&] {
+        for (std::size_t p = 0; p < all.size(); ++p) {
+            ByteReader reader(all[p], fmt::format("the word of rank {} on its disk", p));
+            const auto lowest = reader.get<std::int32_t>();
+            if (lowest < 0 || lowest > static_cast<int>(p)) reader.fail();
+            disks.push_back(lowest);
+        }
+    });
+    return disks;
+}
+
+std::vector<int> keepers_on(const std::vector<int>& disks) {
+    std::map<int, std::vector<int>> processes;
+    for (std::size_t p = 0; p < disks.size(); ++p)
+        processes[disks[p]].push_back(static_cast<int>(p));
+    if (processes.size() < 2) return {};
+    std::vector<int> keepers(disks.size());
+    for (auto disk = processes.begin(); disk != processes.end(); ++disk) {
+        const auto next = std::next(disk) == processes.end() ? processes.begin() : std::next(disk);
+        for (std::size_t i = 0; i < disk->second.size(); ++i)
+            keepers[static_cast<std::size_t>(disk->second[i])] =
+                next->second[i % next->second.size()];
+    }
+    return keepers;
+}
+
+void create_folder(const std::filesystem::path& folder) {
+    if (const std::error_code failure = make_private_folder(folder))
+        throw_write_failure(
+            fmt::format("{}: cannot be created ({})", folder.string(), failure.message()),
+            failure.value());
+}
+
+void append_to_log(const std::filesystem::path& run_directory, std::string_view text) noexcept try {
+    const std::string now = fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(std::time(nullptr)));
+    std::string lines;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (end > 0) lines += fmt::format("{}  {}\n", now, text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    const int file = ::open((run_directory / "log.txt").c_str(),
+                            O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                            0600);
+    if (file < 0) return;
+    [[maybe_unused]] const auto written = ::write(file, lines.data(), lines.size());
+    ::close(file);
+} catch (...) {
+    // Nothing but memory can be short here, and whoever needs it says so.
 }
 
 }  // namespace sotto

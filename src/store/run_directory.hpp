@@ -6,10 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "sotto/core/files.hpp"
-#include "store/metrics_row.hpp"
+#include "config/config.hpp"
+#include "core/files.hpp"
+#include "net/network.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "store/metrics.hpp"
 
 namespace sotto {
 
@@ -74,5 +78,41 @@ class RunDirectory {
 [[nodiscard]] std::filesystem::path own_directory(const std::optional<std::string>& resumed,
                                                   const std::optional<std::string>& given,
                                                   const std::string& said);
+
+// What a run directory holds that its ledger does not count.
+
+/// Files that show more of the agents' data or keys than the ledger says.
+struct DirectorySecret {
+    std::vector<std::string> files;  ///< patterns, below the run directory
+    std::string reason;
+};
+
+/// Those of a training. Models are among them by the plan's own coefficients, not by its name.
+[[nodiscard]] std::vector<DirectorySecret> directory_secrets(const TrainConfig& config,
+                                                             const NoisePlan& plan);
+
+// Which processes share a run directory, and who keeps copies for whom.
+
+/// For every process the lowest one that sees the same folder: that of a disk which they share.
+/// COLLECTIVE. @param folder that is there on every process; for a moment it holds a file more for
+/// each.  @param token of this start of the run, the same on all processes.
+/// @throws ConfigError if a file cannot be made, NetworkError naming a rank whose word cannot be
+/// true.
+[[nodiscard]] std::vector<int> disks_of(const std::filesystem::path& folder,
+                                        Network& network,
+                                        const std::string& token);
+
+/// For every process another one, on the next disk, which keeps copies of its files; evenly.
+/// @param disks as disks_of gives them.  @return nothing where all share one disk.
+[[nodiscard]] std::vector<int> keepers_on(const std::vector<int>& disks);
+
+/// Makes a folder, and those above it, where they are not there yet (make_private_folder).
+/// @throws as throw_write_failure does, with path and reason.
+void create_folder(const std::filesystem::path& folder);
+
+/// Appends to log.txt in a run directory what people were told there, every line with the time of
+/// day; only its owner can read it. A log that cannot be written ends nothing: metrics and models
+/// find out. LOCAL. @param text whole lines; empty ones are left out.
+void append_to_log(const std::filesystem::path& run_directory, std::string_view text) noexcept;
 
 }  // namespace sotto

@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/json_value.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/plan/plan_size.hpp"
-#include "tasks/model_card.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "tasks/predictions.hpp"
 
 namespace sotto {
 

@@ -8,7 +8,7 @@
 
 #include "learn/table_shape.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/ledger.hpp"
 
 namespace sotto {
 

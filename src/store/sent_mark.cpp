@@ -16,10 +16,10 @@
 #include <span>
 #include <sstream>
 
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
+#include "core/files.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "store/folders.hpp"
+#include "store/run_directory.hpp"
 
 namespace sotto {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "core/stopwatch.hpp"
+#include "net/network.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/net/network.hpp"
-#include "store/restored_files.hpp"
+#include "store/copies.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,10 @@
-#include "sotto/sums/learnt_sums.hpp"
+#include "sums/learnt_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "sotto/sums/sum_mask.hpp"
+#include "sums/secure_sum.hpp"
 
 namespace sotto {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "learn/label_set.hpp"
 #include "learn/table_shape.hpp"
+#include "net/network.hpp"
 #include "sotto/learn/dataset.hpp"
-#include "sotto/learn/label_set.hpp"
-#include "sotto/net/network.hpp"
 
 namespace sotto {
 

@@ -6,13 +6,32 @@
 #include <string>
 #include <vector>
 
+#include "core/numbers.hpp"
+#include "learn/standardisation.hpp"
+#include "net/network.hpp"
 #include "sotto/learn/objective.hpp"
-#include "sotto/learn/standardisation.hpp"
-#include "tasks/data_digests.hpp"
+#include "tasks/data_agreement.hpp"
 #include "tasks/data_shape.hpp"
-#include "tasks/target_facts.hpp"
 
 namespace sotto {
+
+struct LocalData;
+
+/// What the records of a task have as targets. For the experimenter, as losses are: computed from
+/// raw data, no private output.
+struct TargetFacts {
+    /// Part of all test records that have the most frequent class; not a number for values.
+    double constant_accuracy = not_a_number;
+    /// Mean test loss of the best prediction that is the same for every record: the entropy of the
+    /// classes' parts [nats], or the variance of the values.
+    double constant_loss = not_a_number;
+    double test_records = 0;    ///< of all agents
+    long one_class_agents = 0;  ///< whose training records are all of one class
+};
+
+/// Of all agents. COLLECTIVE. Cost: a pass over labels, and one sum of as many numbers an agent as
+/// there are classes. @throws NetworkError, the same on every process.
+[[nodiscard]] TargetFacts target_facts(Network& network, const LocalData& data);
 
 /// The agents of this process with their data, before their batches are known.
 struct LocalTask {

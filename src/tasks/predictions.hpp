@@ -1,15 +1,49 @@
 #pragma once
 
-// What a trained model says of new records; not installed.
-
 #include <Eigen/Core>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tasks/model_card.hpp"
+#include "config/config.hpp"
+#include "core/json.hpp"
+#include "learn/table_shape.hpp"
+#include "tasks/data_shape.hpp"
 #include "tasks/task_data.hpp"
 
 namespace sotto {
+
+// What one needs beside its parameters to use a trained model.
+
+/// agents/<agent>/model.json: how records become inputs of the model in model.npy, and its outputs
+/// classes or values.
+struct ModelCard {
+    std::string task;
+    std::optional<long> hidden;
+    DataShape shape;
+    MissingPolicy missing{};
+    std::optional<Standardisation> scaling;  ///< of tables: the agent's own
+};
+
+[[nodiscard]] ModelCard model_card(const TaskConfig& config,
+                                   const DataShape& shape,
+                                   const std::optional<Standardisation>& scaling);
+
+/// With a list of all inputs, in the order of the model's, for readers in other languages: each is
+/// {name, column, offset, scale} of a number, {name, column, category} or {name, column, missing}.
+[[nodiscard]] std::string to_json(const ModelCard& card);
+/// @throws DataError naming the source and what is wrong.
+[[nodiscard]] ModelCard model_card_from_json(std::string_view text, const std::string& source);
+
+/// Of history.json, too.
+[[nodiscard]] nlohmann::ordered_json json_of(const TableShape& table);
+/// @throws DataError.
+[[nodiscard]] TableShape table_shape_from(const JsonValue& json);
+
+// What a trained model says of new records.
 
 /// Predictions of one model for the records of one file, in their order.
 struct Predictions {

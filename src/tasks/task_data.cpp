@@ -1,6 +1,7 @@
 #include "tasks/task_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,13 +10,131 @@
 #include <utility>
 
 #include "config/agent_path.hpp"
+#include "learn/partition.hpp"
+#include "learn/readers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/records_digest.hpp"
-#include "sotto/learn/synthetic.hpp"
 #include "tasks/data_shape.hpp"
-#include "tasks/data_words.hpp"
 
 namespace sotto {
+
+PartitionSpec partition_of(const TaskConfig& config, Target target) {
+    const bool values = target == Target::value;
+    return config.partition.value_or(
+        values ? PartitionSpec{PartitionSpec::Kind::iid}
+               : PartitionSpec{.kind = PartitionSpec::Kind::dirichlet, .alpha = 10});
+}
+
+namespace {
+
+/// What `deal` does with units, each with the label of its first record, done with their rows.
+template <class Deal>
+std::vector<std::vector<Eigen::Index>> rows_of_units(const Units& units,
+                                                     const Eigen::VectorXd& labels_of_rows,
+                                                     const Deal& deal) {
+    std::vector<Eigen::Index> all(units.size());
+    std::iota(all.begin(), all.end(), Eigen::Index{0});
+    Eigen::VectorXd labels(std::ssize(units));
+    for (std::size_t k = 0; k < units.size(); ++k)
+        labels(static_cast<Eigen::Index>(k)) = labels_of_rows(units[k].front());
+    std::vector<std::vector<Eigen::Index>> parts;
+    for (const std::vector<Eigen::Index>& part : deal(all, labels)) {
+        std::vector<Eigen::Index>& rows = parts.emplace_back();
+        for (const Eigen::Index unit : part) {
+            const std::vector<Eigen::Index>& own = units[static_cast<std::size_t>(unit)];
+            rows.insert(rows.end(), own.begin(), own.end());
+        }
+        std::ranges::sort(rows);
+    }
+    return parts;
+}
+
+}  // namespace
+
+std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
+                                                 const std::vector<Eigen::Index>& rows,
+                                                 const TaskConfig& config,
+                                                 int agents) {
+    const PartitionSpec partition = partition_of(config, all.target);
+    if (all.target == Target::value && partition.kind == PartitionSpec::Kind::dirichlet)
+        throw ConfigError(fmt::format(
+            "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
+            name_of(partition),
+            config.data));
+    if (config.table.unit.empty())
+        return partition_rows(rows, all.labels, agents, partition, config.seed, all.writers);
+    if (partition.kind == PartitionSpec::Kind::by_writer)
+        throw ConfigError(
+            "partition: by-writer is not possible with --unit-column, whose units are dealt whole "
+            "(allowed: iid, dirichlet:ALPHA, by-label:k)");
+    return rows_of_units(units_of(all, rows),
+                         all.labels,
+                         [&](std::span<const Eigen::Index> units, const Eigen::VectorXd& labels) {
+                             return partition_rows(units, labels, agents, partition, config.seed);
+                         });
+}
+
+namespace {
+
+/// Rows to train and, unless there are test data of their own, to test on.
+Split split_of(const Dataset& all, const TaskConfig& config) {
+    std::vector<Eigen::Index> rows(static_cast<std::size_t>(all.records()));
+    std::iota(rows.begin(), rows.end(), Eigen::Index{0});
+    if (config.test_data) return {rows, {}};
+    const bool by_unit = !config.table.unit.empty();
+    const Units units = by_unit ? units_of(all, rows) : Units();
+    const auto count = by_unit ? std::ssize(units) : all.records();
+    if (count < 2)
+        throw DataError(fmt::format("{}: {} {} is too few to split off a test set",
+                                    all.source,
+                                    count,
+                                    by_unit ? "unit" : "record"));
+    const Split split = split_rows(count, config.test_fraction, config.seed);
+    if (!by_unit) return split;
+    // Whoever is trained on is not tested on.
+    auto parts = rows_of_units(units, all.labels, [&](const auto&, const auto&) {
+        return std::vector{split.train, split.test};
+    });
+    return {std::move(parts[0]), std::move(parts[1])};
+}
+
+}  // namespace
+
+Scaling::Scaling(const TaskConfig& config, const std::optional<TableShape>& table) {
+    if (!table) return;
+    numbers_ = feature_names(*table, config.table.missing).numbers;
+    if (!config.table.bounds.empty())
+        fixed_ = scaling_by_bounds(*table, config.table);
+    else if (config.standardise == Standardise::none)
+        fixed_ = no_standardisation(std::ssize(numbers_));
+}
+
+std::optional<Standardisation> Scaling::of(const Dataset& data,
+                                           std::span<const Eigen::Index> rows) const {
+    if (numbers_.empty()) return std::nullopt;
+    return fixed_ ? *fixed_ : standardisation_of(data, rows, numbers_);
+}
+
+Deal::Deal(Dataset all, const TaskConfig& config, const Scaling& scaling)
+    : all_(std::move(all)), split_(split_of(all_, config)), by_unit_(!config.table.unit.empty()) {
+    moments_ = scaling.of(all_, split_.train);
+    if (moments_) all_ = standardised(std::move(all_), *moments_);
+}
+
+AgentData Deal::agent(std::span<const Eigen::Index> rows,
+                      std::shared_ptr<const Dataset> test) const {
+    AgentData agent{select_rows(all_, rows), std::move(test), moments_};
+    if (!by_unit_) return agent;
+    std::vector<Eigen::Index> own(rows.size());
+    std::iota(own.begin(), own.end(), Eigen::Index{0});
+    agent.units = units_of(agent.shard, own);
+    return agent;
+}
+
+std::shared_ptr<const Dataset> Deal::test(const std::shared_ptr<const Dataset>& given) const {
+    if (!given) return std::make_shared<const Dataset>(select_rows(all_, split_.test));
+    if (!moments_) return given;
+    return std::make_shared<const Dataset>(standardised(*given, *moments_));
+}
 
 DataFile read_files(const std::string& option,
                     const std::string& list,
@@ -349,6 +468,114 @@ LocalData read_local_data(const TaskConfig& config, Network& network, const Memb
         local.understood = understood(config, local, members, network.local_agents());
     });
     return local;
+}
+
+namespace {
+
+constexpr std::size_t most_classes_shown = 10;
+constexpr int most_agents_shown = 12;
+
+/// "predicts "readmitted" (2 classes: no, yes) from 13 columns (22 features)"
+std::string prediction_text(const LocalData& local) {
+    const TableShape& table = *local.shape.table;
+    const std::string what =
+        local.shape.target == Target::value
+            ? "a number"
+            : fmt::format("{} classes: {}",
+                          local.classes(),
+                          short_list(label_texts(local.shape.table, local.shape.labels)));
+    const std::string column = table.threshold ? table.label_names.back() : table.label;
+    return fmt::format("predicts \"{}\" ({}) from {} column{} ({} feature{})",
+                       column,
+                       what,
+                       table.features.size(),
+                       table.features.size() == 1 ? "" : "s",
+                       local.shape.features,
+                       local.shape.features == 1 ? "" : "s");
+}
+
+/// "7 of numbers: age, chol; 6 of categories: sex (2), cp (4)"
+std::string columns_text(const TableShape& table) {
+    std::vector<std::string> numbers, categories;
+    for (const ColumnShape& feature : table.features) {
+        if (feature.kind == ColumnShape::Kind::categories)
+            categories.push_back(fmt::format("{} ({})", feature.name, feature.categories.size()));
+        else
+            numbers.push_back(feature.name);
+    }
+    std::string text;
+    if (!numbers.empty())
+        text = fmt::format("{} of numbers: {}", numbers.size(), short_list(numbers));
+    if (!categories.empty())
+        text += fmt::format("{}{} of categories: {}",
+                            text.empty() ? "" : "; ",
+                            categories.size(),
+                            short_list(categories));
+    return text;
+}
+
+/// ", 160 no, 101 yes", where there are few classes.
+std::string class_counts(const Dataset& data, const LocalData& local) {
+    if (local.shape.target == Target::value || local.shape.labels.size() > most_classes_shown)
+        return {};
+    const std::vector<std::string> names = label_texts(local.shape.table, local.shape.labels);
+    std::string text;
+    for (std::size_t place = 0; place < names.size(); ++place)
+        text += fmt::format(", {} {}",
+                            (data.labels.array() == class_at(place, names.size())).count(),
+                            names[place]);
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> label_texts(const std::optional<TableShape>& table,
+                                     const LabelSet& labels) {
+    if (table && !table->label_names.empty()) return table->label_names;
+    std::vector<std::string> texts;
+    for (const double label : labels) texts.push_back(fmt::format("{}", label));
+    return texts;
+}
+
+std::vector<std::string> own_file_names(const TaskConfig& config, int agents) {
+    if (!one_file_an_agent(config)) return {};
+    const int known = is_pattern(config.data)
+                          ? std::min(agents, static_cast<int>(matching_files(config.data).size()))
+                          : agents;
+    std::vector<std::string> names(static_cast<std::size_t>(agents));
+    for (int u = 0; u < known; ++u) {
+        std::vector<std::string> files = listed_files(config.data, u);
+        for (std::string& file : files) file = std::filesystem::path(file).filename().string();
+        names[static_cast<std::size_t>(u)] = fmt::format("{}", fmt::join(files, " and "));
+    }
+    return names;
+}
+
+std::vector<std::string> understood(const TaskConfig& config,
+                                    const LocalData& local,
+                                    const Membership& members,
+                                    std::span<const int> local_agents) {
+    std::vector<std::string> lines;
+    if (local.shape.table) lines = {prediction_text(local), columns_text(*local.shape.table)};
+    if (!one_file_an_agent(config)) return lines;
+    const int shown = std::min(members.size(), most_agents_shown);
+    for (int place = 0; place < shown; ++place) {
+        const int number = members.number(place);
+        std::string line = fmt::format(
+            "agent {} is {}", number, local.file_names[static_cast<std::size_t>(number)]);
+        if (const auto here = std::ranges::find(local_agents, place); here != local_agents.end()) {
+            const AgentData& agent =
+                local.agents[static_cast<std::size_t>(here - local_agents.begin())];
+            line += fmt::format(": {} records to train{}; {} to test",
+                                agent.shard.records(),
+                                class_counts(agent.shard, local),
+                                agent.test->records());
+        }
+        lines.push_back(std::move(line));
+    }
+    if (shown < members.size())
+        lines.push_back(fmt::format("and {} more agents", members.size() - shown));
+    return lines;
 }
 
 }  // namespace sotto

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "learn/readers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/synthetic.hpp"
 #include "tasks/data_shape.hpp"
 #include "tasks/task_data.hpp"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "net/network.hpp"
 #include "sotto/learn/dataset.hpp"
-#include "sotto/net/network.hpp"
 #include "sotto/plan/membership.hpp"
-#include "tasks/data_digests.hpp"
+#include "tasks/data_agreement.hpp"
 
 namespace sotto {
 

@@ -10,14 +10,14 @@
 
 #include "config/config.hpp"
 #include "core/blas_memory.hpp"
-#include "core/error_line.hpp"
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
+#include "core/linear_algebra.hpp"
+#include "core/output.hpp"
+#include "net/memory_network.hpp"
+#include "net/mpi_network.hpp"
+#include "net/mpi_session.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/net/launch_environment.hpp"
-#include "sotto/net/memory_network.hpp"
-#include "sotto/net/mpi_network.hpp"
-#include "training/stall_limits.hpp"
+#include "training/stop_signal.hpp"
 
 namespace sotto {
 

@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
+#include "net/network.hpp"
 #include "options/written_options.hpp"
-#include "sotto/net/network.hpp"
 
 namespace sotto {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
+#include "core/numbers.hpp"
 #include "options/option_formats.hpp"
 #include "planning/budgets.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
-#include "sotto/core/numbers.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sotto/plan/membership.hpp"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "sotto/learn/quantile_clipping.hpp"
-#include "sotto/net/network.hpp"
+#include "learn/quantile_clipping.hpp"
+#include "net/network.hpp"
 #include "tasks/local_task.hpp"
 
 namespace sotto {

@@ -1,13 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "sotto/agent/trainer.hpp"
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
+#include "agent/trainer.hpp"
+#include "config/config.hpp"
+#include "net/network.hpp"
 #include "sotto/learn/objective.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "training/run.hpp"
+#include "trust/key_ring.hpp"
 
 namespace sotto {
 
@@ -57,5 +66,40 @@ struct DealtRecords {
                                          Eigen::Index batch_size,
                                          double probability,
                                          SecretKey key);
+
+/// The recordings of this process that a configuration asks for.
+class Recorders {
+  public:
+    /// Of nothing.
+    Recorders() = default;
+    /// Makes their files. LOCAL.
+    /// @param rings of the local agents.  @param dimension of the models.
+    /// @throws ConfigError if a folder or file cannot be made.
+    Recorders(const Run& run,
+              std::span<const KeyRing> rings,
+              const std::filesystem::path& folder,
+              Eigen::Index dimension);
+
+    /// Records the rounds of this trainer, as long as both live.
+    void observe(Trainer& trainer) const;
+    /// Ends the files: only then are they whole.
+    void finish() const;
+
+  private:
+    std::unique_ptr<ViewRecorder> views_;
+    std::unique_ptr<WireRecorder> wire_;
+};
+
+/// Options that decide what processes exchange, and how, must be the same everywhere, or ranks
+/// would wait for each other or read each other's bytes wrongly. COLLECTIVE. @throws NetworkError
+/// naming the first that differs, the same on every process.
+void verify_same_options(Network& network, const TrainConfig& config);
+
+/// What the ledger says about how this run carries messages and what it writes down.
+/// @param optimality_gap whether evaluation sends exact derivatives.
+[[nodiscard]] std::vector<std::string> transport_statements(const TrainConfig& config,
+                                                            const Network& network,
+                                                            const NoisePlan& plan,
+                                                            bool optimality_gap);
 
 }  // namespace sotto

@@ -1,17 +1,27 @@
 #include "training/open_run.hpp"
 
-#include <optional>
+#include <fmt/format.h>
 
-#include "core/file_batch.hpp"
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "agent/bootstrap.hpp"
+#include "core/disk.hpp"
+#include "core/output.hpp"
+#include "graph/edge_list.hpp"
 #include "options/train_options.hpp"
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/graph/edge_list.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "tasks/model_card.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "store/checkpoint_store.hpp"
+#include "tasks/predictions.hpp"
 #include "training/local_agents.hpp"
 #include "training/manifest.hpp"
 #include "training/run_accounts.hpp"
-#include "training/sealed_ledger.hpp"
+#include "training/train_report.hpp"
 
 namespace sotto {
 
@@ -222,6 +232,143 @@ void declare_begun(const OpenRun& open) {
         if (run.leader() && !open.prepared.resumption)
             open.directory.write("config.ini", open.configuration);
     });
+}
+
+namespace {
+
+/// Where the run ends at its checkpoint, those that may have left after it too.
+long counted_rounds(const OpenRun& open) {
+    const auto& resumption = open.prepared.resumption;
+    return resumption ? resumption->counted(open.progress.rounds) : open.progress.rounds;
+}
+
+/// COLLECTIVE.
+TrainResult result_of(const OpenRun& open, Clock::time_point start) {
+    const Run& run = open.prepared.run;
+    const RunProgress& progress = open.progress;
+    TrainResult result = result_with_account(open.prepared, counted_rounds(open));
+    result.run_directory = open.directory.path().string();
+    result.rounds = progress.rounds;
+    result.interrupted = progress.interrupted;
+    result.own_reports = progress.own_reports;
+    result.evaluation = progress.evaluation;
+    result.last = progress.last;
+    result.averaged = progress.averaged;
+    result.baselines.without_privacy_accuracy = progress.without_privacy_accuracy;
+    result.baselines.without_privacy_loss = progress.without_privacy_loss;
+    result.clipped_share = progress.clipped_share;
+    result.clip_norm = progress.clip_norm;
+    result.evaluate_seconds = progress.totals.evaluate_seconds;
+    JobFigures job = gather_figures(
+        run.network, own_figures(run.network, run.members, progress.seconds, run.config));
+    result.ranks = std::move(job.ranks);
+    result.phases = job.phases;
+    result.bytes_sent = job.bytes_sent;
+    result.peak_memory_mib = job.peak_memory_mib;
+    result.loop_seconds = run.network.maximum(progress.totals.loop_seconds);
+    result.losses = progress.losses;
+    result.warnings_before = result.warnings.size();
+    if (run.leader())
+        std::ranges::move(warnings_after_rounds(result), std::back_inserter(result.warnings));
+    result.total_seconds = seconds_since(start);
+    return result;
+}
+
+/// On process 0.
+void write_end(OpenRun& open, const TrainResult& result) {
+    open.directory.write("summary.json", summary_json(result, open.prepared.run.config.plan));
+    if (result.interrupted || !open.prepared.run.resumable) return;
+    open.prepared.history.completed = true;
+    open.directory.write("history.json", to_json(open.prepared.history));
+}
+
+}  // namespace
+
+TrainResult close_run(OpenRun& open, Clock::time_point start) {
+    TrainResult result = result_of(open, start);
+    const long counted = counted_rounds(open);
+    result.account = settle_accounts(open.prepared, counted, std::move(open.account));
+    open.prepared.run.network.agree([&] {
+        if (open.prepared.run.leader())
+            open.prepared.ledger.set_views(open.prepared.views->after(counted));
+    });
+    seal_ledger(open,
+                result.interrupted ? Ledger::Status::interrupted : Ledger::Status::completed,
+                counted);
+    open.prepared.run.network.agree([&] {
+        if (open.prepared.run.leader()) write_end(open, result);
+    });
+    // Nothing goes on after the last round, whoever kept seeds for it.
+    if (!result.interrupted)
+        open.prepared.run.network.agree([&] { erase_saved_seeds(open.directory.path()); });
+    return result;
+}
+
+namespace {
+
+ExitCode exit_code_of(const std::exception& failure) {
+    const auto* known = dynamic_cast<const Error*>(&failure);
+    return known != nullptr ? known->exit_code() : ExitCode::other;
+}
+
+}  // namespace
+
+void end_failed_run(const OpenRun& run, const std::exception& failure) {
+    Network& network = run.prepared.run.network;
+    const long rounds = run.progress.rounds;
+    // Messages of a started round may have left: the ledger keeps counting all planned rounds, also
+    // the one that is there where this one cannot be written.
+    if (run.prepared.run.leader()) try {
+            write_open_ledger(run, Ledger::Status::failed, rounds);
+        } catch (const Error& unwritten) {
+            print_error_line(unwritten.what());
+        }
+    const std::string message =
+        fmt::format("{}, round {}: {}", network.process_name(), rounds, failure.what());
+    const bool first = run.directory.claim_failure(message);
+    if (network.processes() == 1) throw;
+    // The process that reports the failure ends the job meanwhile, unless it is cut off. (Not
+    // ::sleep: the launcher's signals would wake it.)
+    if (!first) std::this_thread::sleep_for(std::chrono::seconds(5));
+    print_error_line(message);
+    network.abort(exit_code_of(failure));
+}
+
+std::string to_json(const AgentReport& report) {
+    const nlohmann::ordered_json json{{"gradients_set_to_zero", report.gradients_set_to_zero},
+                                      {"records_set_to_zero", report.records_set_to_zero},
+                                      {"messages_limited", report.messages_limited}};
+    return json.dump(2) + "\n";
+}
+
+void write_own_reports(const RunDirectory& directory, const Trainer& trainer) {
+    FileBatch together;
+    for (std::size_t a = 0; a < trainer.agents().size(); ++a)
+        directory.write_for(trainer.agents()[a].number, "report.json", to_json(trainer.report(a)));
+    together.commit();
+}
+
+std::string own_reports_text(const Trainer& trainer) {
+    AgentReport total;
+    int agents = 0;
+    for (std::size_t a = 0; a < trainer.agents().size(); ++a) {
+        const AgentReport& report = trainer.report(a);
+        if (report.empty()) continue;
+        ++agents;
+        total.gradients_set_to_zero += report.gradients_set_to_zero;
+        total.records_set_to_zero += report.records_set_to_zero;
+        total.messages_limited += report.messages_limited;
+    }
+    if (agents == 0) return {};
+    return fmt::format(
+        "{} of {} agents: {} gradients and {} gradients of records were not finite and counted as "
+        "zero, {} messages held values beyond {:.3g} (agents/<agent>/report.json)",
+        agents,
+        trainer.agents().size(),
+        total.gradients_set_to_zero,
+        total.records_set_to_zero,
+        total.messages_limited,
+        trainer.message_limit());
 }
 
 }  // namespace sotto

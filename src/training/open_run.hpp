@@ -1,18 +1,21 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sotto/agent/evaluation.hpp"
-#include "sotto/agent/trainer.hpp"
-#include "sotto/sums/secure_sum.hpp"
-#include "sotto/trust/key_ring.hpp"
+#include "agent/evaluation.hpp"
+#include "agent/trainer.hpp"
+#include "core/stopwatch.hpp"
 #include "store/checkpoint_store.hpp"
+#include "store/metrics.hpp"
 #include "store/run_directory.hpp"
-#include "store/tensorboard_file.hpp"
+#include "sums/secure_sum.hpp"
+#include "training/local_agents.hpp"
 #include "training/prepare_run.hpp"
-#include "training/recorders.hpp"
+#include "training/train_result.hpp"
+#include "trust/key_ring.hpp"
 
 namespace sotto {
 
@@ -57,5 +60,25 @@ struct OpenRun {
 /// its checkpoint of round 0, before anything that depends on data is sent. A directory without it
 /// can be used again. COLLECTIVE. @throws as throw_write_failure does, the same on every process.
 void declare_begun(const OpenRun& open);
+
+/// After the rounds: figures of all processes, the final ledger, summary and history. COLLECTIVE.
+/// @param start of the job.  @throws Error, the same on every process.
+[[nodiscard]] TrainResult close_run(OpenRun& run, Clock::time_point start);
+
+/// What a process does that failed in the rounds: keeps the ledger true, leaves failure.txt, and,
+/// where there are other processes, says why and ends them all (Network::abort). Alone, it throws
+/// the failure again: call it from the handler that caught it. Does not return. LOCAL.
+void end_failed_run(const OpenRun& run, const std::exception& failure);
+
+/// One agent's report as a JSON object.
+[[nodiscard]] std::string to_json(const AgentReport& report);
+
+/// agents/<agent>/report.json of every agent of this process, which only its owner can read.
+/// Written whatever it says, by the agent's own process, and sent to nobody. LOCAL.
+void write_own_reports(const RunDirectory& directory, const Trainer& trainer);
+
+/// What a process that hosts all agents says of those whose report is not empty; "" if all are.
+/// @param trainer of all agents.
+[[nodiscard]] std::string own_reports_text(const Trainer& trainer);
 
 }  // namespace sotto

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "core/output.hpp"
-#include "core/shell_words.hpp"
-#include "store/run_log.hpp"
-#include "tasks/kinds/python.hpp"
+#include "store/run_directory.hpp"
+#include "tasks/task_table.hpp"
 #include "training/stop_signal.hpp"
 
 namespace sotto {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "sotto/core/stopwatch.hpp"
+#include "core/stopwatch.hpp"
 #include "training/training.hpp"
 
 namespace sotto {

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/graph/topography.hpp"
-#include "sotto/learn/standardisation.hpp"
-#include "sotto/net/network.hpp"
+#include "core/numbers.hpp"
+#include "graph/topography.hpp"
+#include "learn/standardisation.hpp"
+#include "net/network.hpp"
 #include "sotto/plan/membership.hpp"
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/trust/handshake.hpp"
-#include "tasks/data_digests.hpp"
+#include "tasks/data_agreement.hpp"
 #include "tasks/data_shape.hpp"
-#include "tasks/target_facts.hpp"
+#include "tasks/local_task.hpp"
+#include "trust/handshake.hpp"
 
 namespace sotto {
 

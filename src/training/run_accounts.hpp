@@ -1,15 +1,16 @@
 #pragma once
 
-// The budget accounts of the agents of a training; not installed.
-
 #include <optional>
 #include <vector>
 
 #include "store/budget_account_file.hpp"
+#include "training/open_run.hpp"
 #include "training/prepare_run.hpp"
 #include "training/train_result.hpp"
 
 namespace sotto {
+
+// The budget accounts of the agents of a training.
 
 /// A run that is deducted from its agents' budget accounts and has not begun yet. Nobody else can
 /// use the accounts meanwhile. If it goes before `keep`, the run does not begin, and what was
@@ -53,5 +54,17 @@ void require_accounts_allow(const PreparedRun& prepared);
 [[nodiscard]] std::optional<AccountUse> settle_accounts(const PreparedRun& prepared,
                                                         long rounds,
                                                         std::optional<AccountUse> use);
+
+/// Writes ledger.json, and its digest into the manifest and every agent's copy of it. Every agent
+/// first checks that the ledger of process 0 states for it no less than it counts itself. A crash
+/// on the way leaves the old ledger or the new one, and digests of both. COLLECTIVE.
+/// @param rounds completed.
+/// @throws NetworkError, the same on every process, naming the agent whom the ledger states less
+/// for.
+void seal_ledger(const OpenRun& run, Ledger::Status status, long rounds);
+
+/// On process 0, without the others, who may be gone: a ledger whose digest is that of the running
+/// one, which counts all planned rounds.
+void write_open_ledger(const OpenRun& run, Ledger::Status status, long rounds);
 
 }  // namespace sotto

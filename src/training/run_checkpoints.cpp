@@ -5,13 +5,12 @@
 #include <span>
 #include <utility>
 
-#include "core/file_batch.hpp"
+#include "agent/checkpoint.hpp"
+#include "core/disk.hpp"
+#include "core/files.hpp"
 #include "options/train_options.hpp"
-#include "sotto/agent/saved_seeds.hpp"
-#include "sotto/core/files.hpp"
-#include "store/checkpoint_copies.hpp"
-#include "store/disks.hpp"
-#include "store/history_copies.hpp"
+#include "store/copies.hpp"
+#include "store/run_directory.hpp"
 
 namespace sotto {
 

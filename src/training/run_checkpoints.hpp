@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "sotto/agent/trainer.hpp"
+#include "agent/trainer.hpp"
 #include "store/checkpoint_store.hpp"
 #include "store/own_record.hpp"
 #include "store/sent_mark.hpp"

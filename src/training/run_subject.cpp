@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "account/sent_rounds.hpp"
-#include "core/json_value.hpp"
+#include "account/account_subject.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "store/ledger_digest.hpp"
+#include "store/recorded_ledger.hpp"
 #include "tasks/task.hpp"
-#include "training/resumed_phase.hpp"
+#include "training/resume.hpp"
 
 namespace sotto {
 

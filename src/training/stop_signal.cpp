@@ -1,9 +1,14 @@
 #include "training/stop_signal.hpp"
 
+#include <fmt/format.h>
 #include <sys/time.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <csignal>
 
+#include "core/output.hpp"
 #include "core/signal_actions.hpp"
 
 namespace sotto {
@@ -62,6 +67,94 @@ void end_soon_when_stopped() {
 void watch_on() {
     ends_soon = 0;
     set_timer(0);
+}
+
+bool StopVote::after_round() {
+    if (--rounds_left_ > 0) return false;
+    const double round_seconds = seconds_since(started_) / static_cast<double>(interval_);
+    bool stop = false;
+    if (pending_) {
+        const auto waiting = Clock::now();
+        const auto votes = network_.end_maximum();
+        waited_long_ = pace_.is_long(seconds_since(waiting));
+        pending_ = false;
+        stop = votes[0] > 0;
+        interval_ = pace_.rounds_after(votes[1], votes[2] > 0);
+        // Until the flag is raised, and until it is collected.
+        seconds_to_stop_ = 2 * static_cast<double>(interval_) * votes[1];
+    }
+    if (!stop) begin(round_seconds);
+    return stop;
+}
+
+bool VotePace::is_long(double waited_seconds) const {
+    return waited_seconds > 0.05 * seconds_between_;
+}
+
+long VotePace::rounds_after(double round_seconds, bool long_wait) {
+    constexpr double most_seconds_between = 0.2;
+    const double seconds = round_seconds > 1e-6        ? round_seconds
+                           : std::isnan(round_seconds) ? 1
+                                                       : 1e-6;
+    if (long_wait) seconds_between_ = std::min(2 * seconds_between_, most_seconds_between);
+    return std::clamp(static_cast<long>(seconds_between_ / seconds), 1L, 256L);
+}
+
+void StopVote::finish() {
+    if (pending_) (void)network_.end_maximum();
+    pending_ = false;
+}
+
+void StopVote::begin(double round_seconds) {
+    const std::array<double, 3> vote{
+        requested_() ? 1.0 : 0.0, round_seconds, waited_long_ ? 1.0 : 0.0};
+    network_.begin_maximum(vote);
+    pending_ = true;
+    rounds_left_ = interval_;
+    started_ = Clock::now();
+}
+
+std::optional<std::string> StopGrace::advice_before(double compute_seconds) {
+    // All stop within two rounds (StopVote).
+    const double needed = 2 * compute_seconds;
+    if (!kill_seconds_ || !(needed > *kill_seconds_)) return std::nullopt;
+    return words_about(needed);
+}
+
+std::optional<std::string> StopGrace::advice(double stop_seconds, double checkpoint_seconds) {
+    if (!kill_seconds_) return std::nullopt;
+    const double needed = stop_seconds + checkpoint_seconds;
+    const bool is_short = needed > *kill_seconds_;
+    const bool twice = is_short && was_short_;
+    was_short_ = is_short;
+    if (!twice) return std::nullopt;
+    return words_about(needed);
+}
+
+/// Said once.
+std::string StopGrace::words_about(double needed) {
+    const int granted = *kill_seconds_;
+    kill_seconds_.reset();
+    return fmt::format(
+        "Ctrl-C would lose the rounds since the last checkpoint: to stop takes up to {:.2g} s, and "
+        "mpirun kills ranks after {} s; start with `sotto supervise -- mpirun ...`, which waits, "
+        "or set OMPI_MCA_odls_base_sigkill_timeout={:.0f}",
+        needed,
+        granted,
+        std::ceil(2 * std::min(needed, 1e6)));
+}
+
+StallLimits stall_limits(double warn_seconds,
+                         double abort_seconds,
+                         const std::string& process_name,
+                         int patience) {
+    const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
+    return {warn_seconds,
+            patience * abort_seconds,
+            patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
+            [process_name](const std::string& line) {
+                print_error_line(fmt::format("{}: {}", process_name, line));
+            }};
 }
 
 }  // namespace sotto

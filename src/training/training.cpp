@@ -1,27 +1,338 @@
 #include "training/training.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "config/agent_path.hpp"
+#include "core/disk.hpp"
+#include "core/files.hpp"
+#include "core/numbers.hpp"
+#include "core/output.hpp"
+#include "core/stopwatch.hpp"
+#include "net/mpi_session.hpp"
+#include "noise/noise_source.hpp"
+#include "planning/configured_gossip.hpp"
 #include "planning/plan_report.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/privacy/ledger_json.hpp"
-#include "sotto/trust/seed_agreement.hpp"
-#include "training/close_run.hpp"
+#include "privacy/ledger_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "training/estimate_run.hpp"
+#include "training/learnt_clip.hpp"
 #include "training/manifest.hpp"
 #include "training/open_run.hpp"
 #include "training/prepare_run.hpp"
 #include "training/run_accounts.hpp"
-#include "training/sealed_ledger.hpp"
+#include "training/stop_signal.hpp"
+#include "training/training_without_privacy.hpp"
+#include "trust/seed_agreement.hpp"
 
 namespace sotto {
+
+EvaluatedRecords usual_records(bool after_last_round) {
+    constexpr long some = 1000;
+    if (after_last_round) return {std::nullopt, some};
+    return {some, some};
+}
+
+TrainingLoop::TrainingLoop(OpenRun& run,
+                           Trainer& trainer,
+                           TrainingListener& listener,
+                           const std::function<bool()>& stop_requested)
+    : open_(run),
+      run_(run.prepared.run),
+      trainer_(trainer),
+      listener_(listener),
+      progress_(run.progress),
+      checkpoints_(run, trainer),
+      vote_(run_.network, stop_requested),
+      grace_(run_.leader() && run_.network.processes() > 1 ? seconds_before_kill() : std::nullopt),
+      ends_here_(run.prepared.resumption && run.prepared.resumption->finish),
+      every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
+                                            : std::max(1L, run_.config.plan.rounds / 50)) {}
+
+void TrainingLoop::begin(std::optional<double> compute_seconds) {
+    if (compute_seconds)
+        if (const auto advice = grace_.advice_before(*compute_seconds)) print_error_line(*advice);
+    if (!ends_here_) {
+        checkpoints_.begin();
+        declare_begun(open_);
+        checkpoints_.copy_beginning();
+    }
+    if (run_.optimality_gap)
+        minimum_ = minimum_of_average(
+            run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);
+    evaluate_now();
+    stretch_ = Clock::now();
+}
+
+bool TrainingLoop::more() const {
+    return !ends_here_ && !stopped_ && progress_.rounds < run_.config.plan.rounds;
+}
+
+void TrainingLoop::end() {
+    if (!ends_here_) {
+        finish_rounds();
+        evaluate_now();
+    }
+    progress_.last = progress_.averaged = progress_.evaluation;
+    if (!progress_.interrupted && !ends_here_) finish_models();
+}
+
+void TrainingLoop::finish_models() {
+    const Smoothing& smoothing = trainer_.smoothing();
+    if (smoothing.averages()) {
+        trainer_.take_means();
+        evaluate_now(ModelStage::averaged);
+        progress_.averaged = progress_.evaluation;
+    }
+    if (smoothing.final_gossip.steps() == 0) return;
+    trainer_.run_final_gossip();
+    evaluate_now(ModelStage::consensus);
+}
+
+void TrainingLoop::run_round() {
+    checkpoints_.before_round(progress_.rounds);
+    trainer_.run_round(progress_.rounds);
+    ++progress_.rounds;
+    if (run_.leader())
+        listener_.on_round(progress_.rounds, run_.config.plan.rounds, open_.prepared.ledger);
+    stopped_ = stops();
+    if (more() && progress_.rounds % every_ == 0) {
+        progress_.totals = totals();
+        evaluate_now();
+        stretch_ = Clock::now();
+    }
+    if (more() && checkpoints_.due(progress_.rounds))
+        checkpoints_.seal(progress_.rounds, false, totals());
+}
+
+void TrainingLoop::finish_rounds() {
+    vote_.finish();
+    progress_.totals = totals();
+    progress_.interrupted = progress_.rounds < run_.config.plan.rounds;
+    if (!progress_.interrupted) return;
+    // A launcher that passes an interrupt on kills soon after: the ledger comes first.
+    seal_ledger(open_, Ledger::Status::interrupted, progress_.rounds);
+    stretch_ = Clock::now();
+    checkpoints_.seal(progress_.rounds, true, totals());
+}
+
+bool TrainingLoop::stops() {
+    const bool stopped = vote_.after_round();
+    const auto advice = grace_.advice(vote_.seconds_to_stop(), checkpoints_.seconds());
+    if (advice && !stopped) print_error_line(*advice);
+    return stopped;
+}
+
+RunTotals TrainingLoop::totals() const {
+    RunTotals totals = progress_.totals;
+    totals.loop_seconds += seconds_since(stretch_);
+    return totals;
+}
+
+EvaluatedRecords TrainingLoop::records_now() const {
+    EvaluatedRecords records = run_.config.evaluated_records.value_or(
+        usual_records(progress_.rounds == run_.config.plan.rounds));
+    records.own_tests = run_.own_tests;
+    return records;
+}
+
+void TrainingLoop::evaluate_now(ModelStage stage) {
+    const auto start = Clock::now();
+    progress_.evaluation = evaluate(run_.network,
+                                    trainer_.agents(),
+                                    trainer_.estimates(),
+                                    run_.config.l2,
+                                    minimum_,
+                                    records_now(),
+                                    run_.config.threads);
+    progress_.totals.evaluate_seconds += seconds_since(start);
+    progress_.losses.add(progress_.rounds, progress_.evaluation.test_loss_mean_model);
+    if (run_.leader()) report_evaluation(stage);
+    // Of the models alone: what losses are at an agent's data ends nothing. Every process has the
+    // same figures, so all of them end here.
+    const double limit = trainer_.message_limit();
+    const double reached =
+        std::max(progress_.evaluation.largest_parameter, progress_.evaluation.consensus_distance);
+    if (!(reached <= limit / 4))
+        throw DivergedError(fmt::format(
+            "the training diverged: models reach {:.3g}, and messages carry up to {:.3g}{} (use a "
+            "smaller --step-size)",
+            reached,
+            limit,
+            run_.config.secure_sum ? " with --secure-sum on" : ""));
+}
+
+void TrainingLoop::report_evaluation(ModelStage stage) {
+    Ledger& ledger = open_.prepared.ledger;
+    LedgerViews& views = *open_.prepared.views;
+    const long round = progress_.rounds;
+    const double loop_seconds = progress_.totals.loop_seconds;
+    const double epsilon = ledger.epsilon_after(round);
+    const MetricsRow row{round,
+                         epsilon,
+                         progress_.evaluation,
+                         loop_seconds,
+                         seconds_to_tell(trainer_.seconds(), run_.config, run_.network.processes()),
+                         stage};
+    open_.directory.append_metrics(row);
+    if (open_.tensorboard) open_.tensorboard->add(row);
+    listener_.on_evaluation(round, epsilon, progress_.evaluation);
+    if (views.empty() || round >= run_.config.plan.rounds || progress_.interrupted ||
+        !views.cheap(loop_seconds))
+        return;
+    ledger.set_views(views.after(round));
+    write_open_ledger(open_, Ledger::Status::running, round);
+}
+
+namespace {
+
+TrainerOptions trainer_options(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    TrainerOptions options;
+    options.clip_norm = run.config.plan.clip_norm;
+    options.adjacency = run.config.plan.adjacency;
+    options.coordinates = prepared.coordinates;
+    options.steps = run.config.plan.steps;
+    options.local_steps = run.config.plan.local_steps;
+    // At least what is counted, which is rounded down.
+    options.client_probability = run.config.plan.client_probability.value_or(1);
+    options.l2 = run.config.l2;
+    options.gossip = configured_gossip(run.phase, run.topography.mixing);
+    options.smoothing = configured_smoothing(run.phase, run.topography);
+    options.rounds = run.config.plan.rounds;
+    options.key_epoch = run.key_epoch;
+    options.first_noise_round = run.phase.steps.first_round;
+    options.threads = run.config.threads;
+    return options;
+}
+
+/// d x local agents; no columns where some agent has none.
+Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
+                           Eigen::VectorXd Checkpoint::*vector,
+                           Eigen::Index dimension) {
+    Eigen::MatrixXd columns(dimension, std::ssize(local));
+    for (std::size_t a = 0; a < local.size(); ++a) {
+        if ((local[a].*vector).size() != dimension) return Eigen::MatrixXd(dimension, 0);
+        columns.col(static_cast<Eigen::Index>(a)) = local[a].*vector;
+    }
+    return columns;
+}
+
+/// Where the checkpoints of the local agents are, which it takes.
+void go_on(Trainer& trainer, Resumption& resumption) {
+    const std::vector<Checkpoint> local = std::exchange(resumption.local, {});
+    if (resumption.round == 0) return;  // every model is where it begins
+    const Eigen::Index dimension = trainer.models().rows();
+    trainer.start_from(columns_of(local, &Checkpoint::model, dimension));
+    trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
+                                 columns_of(local, &Checkpoint::mean, dimension),
+                                 resumption.round);
+}
+
+/// Takes the run's agents, and the model they begin with.
+Trainer make_trainer(OpenRun& open) {
+    PreparedRun& prepared = open.prepared;
+    const Run& run = prepared.run;
+    return {run.network,
+            run.topography.schedule(),
+            run.plan,
+            NoiseSource(run.plan, open.rings, run.config.threads, run.most_past_bytes()),
+            std::move(prepared.agents),
+            std::exchange(prepared.initial, {}),
+            trainer_options(prepared)};
+}
+
+void write_models(const OpenRun& open, const Trainer& trainer) {
+    FileBatch together;
+    for (Eigen::Index a = 0; a < trainer.estimates().cols(); ++a) {
+        const LocalAgent& agent = trainer.agents()[static_cast<std::size_t>(a)];
+        open.directory.write_model(agent.number,
+                                   {trainer.estimates().col(a).data(),
+                                    static_cast<std::size_t>(agent.objective->model_parameters())});
+    }
+    together.commit();
+}
+
+/// Mean over all agents of the part of their gradients that the clip shortened; not a number where
+/// nobody counts. For the experimenter, as losses are. COLLECTIVE.
+double clipped_share(Network& network, const Trainer& trainer) {
+    Eigen::MatrixXd local = Eigen::MatrixXd::Zero(2, std::ssize(trainer.agents()));
+    for (Eigen::Index a = 0; a < local.cols(); ++a) {
+        const AgentReport& report = trainer.report(static_cast<std::size_t>(a));
+        if (report.gradients == 0) continue;
+        local.col(a) << static_cast<double>(report.gradients_shortened) /
+                            static_cast<double>(report.gradients),
+            1;
+    }
+    const Eigen::VectorXd sum = network.sum_over_agents(local);
+    return sum(0) / sum(1);
+}
+
+/// Seconds that computing a round takes, where the launcher grants only so many to stop. Of secret
+/// batches nobody else may learn how large they are. COLLECTIVE.
+std::optional<double> compute_before_rounds(PreparedRun& prepared) {
+    const Run& run = prepared.run;
+    const bool asks = run.leader() && run.network.processes() > 1 && seconds_before_kill();
+    if (run.network.maximum(asks ? 1 : 0) == 0 || run.config.plan.participation.poisson)
+        return std::nullopt;
+    return compute_seconds(prepared);
+}
+
+}  // namespace
+
+TrainingRounds::TrainingRounds(OpenRun& open,
+                               TrainingListener& listener,
+                               const std::function<bool()>& stop_requested)
+    : open_(open),
+      compute_seconds_(compute_before_rounds(open.prepared)),
+      trainer_(make_trainer(open)),
+      loop_(open, trainer_, listener, stop_requested) {
+    const Run& run = open.prepared.run;
+    if (run.config.secure_sum) trainer_.use_secure_sums(std::move(open.sums));
+    if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption);
+    open.recorders.observe(trainer_);
+    run.network.watch_for_stalls(stall_limits(
+        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
+    listener.on_rounds();
+    or_end_all([this] { loop_.begin(compute_seconds_); });
+}
+
+void TrainingRounds::finish() {
+    const Run& run = open_.prepared.run;
+    or_end_all([this] {
+        loop_.end();
+        open_.recorders.finish();
+        write_models(open_, trainer_);
+        write_own_reports(open_.directory, trainer_);
+    });
+    run.network.watch_for_stalls(stall_limits(run.config.stall_warn_seconds,
+                                              run.config.stall_abort_seconds,
+                                              run.network.process_name(),
+                                              patience_outside_rounds));
+    open_.progress.seconds = trainer_.seconds();
+    open_.progress.clipped_share = clipped_share(run.network, trainer_);
+    if (run.config.baseline && !open_.progress.interrupted) compare_without_privacy();
+    if (run.config.plan.learn_clip)
+        open_.progress.clip_norm =
+            configured_clip(run.config)
+                .clip_norm(trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
+    // Of other processes nobody learns it.
+    if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
+}
+
+void TrainingRounds::compare_without_privacy() {
+    const Run& run = open_.prepared.run;
+    const LossSum reached = train_without_privacy(
+        trainer_.agents(), run.config.l2, run.own_tests, run.config.task.seed, run.config.threads);
+    const auto records = static_cast<double>(reached.records);
+    open_.progress.without_privacy_loss = reached.loss / records;
+    if (reached.has_accuracy) open_.progress.without_privacy_accuracy = reached.correct / records;
+}
 
 namespace {
 

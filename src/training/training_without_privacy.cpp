@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/parallel.hpp"
-#include "sotto/core/seeded_random.hpp"
+#include "core/parallel.hpp"
+#include "core/seeded_random.hpp"
 
 namespace sotto {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sotto/agent/local_agent.hpp"
+#include "agent/local_agent.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace sotto {

@@ -1,15 +1,17 @@
-#include "aead.hpp"
+#include "trust/aead.hpp"
 
+#include <fmt/format.h>
 #include <sodium.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "sotto/core/error.hpp"
+
 #ifdef SOTTO_HAVE_OPENSSL
 #include "openssl_cipher.hpp"
 #endif
-#include "sotto/core/error.hpp"
 
 namespace sotto {
 
@@ -130,6 +132,25 @@ bool aead_open(AeadKey key,
                                                               0,
                                                               nonce.data(),
                                                               key.data()) == 0;
+}
+
+namespace {
+
+void put(std::uint8_t* at, std::int64_t number, int bits, const char* name) {
+    if (number < 0 || number >= std::int64_t{1} << bits)
+        throw CryptoError(fmt::format(
+            "{} {} of a message: encryption needs 0 <= {} < 2^{}", name, number, name, bits));
+    for (int i = 0; i < bits / 8; ++i) at[i] = static_cast<std::uint8_t>(number >> (8 * i));
+}
+
+}  // namespace
+
+std::array<std::uint8_t, 12> nonce_of(const ChunkAddress& address) {
+    std::array<std::uint8_t, 12> nonce{};
+    put(nonce.data(), address.round, 48, "round");
+    put(nonce.data() + 6, address.step, 16, "gossip step");
+    put(nonce.data() + 8, address.chunk, 32, "chunk");
+    return nonce;
 }
 
 }  // namespace sotto

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+
+#include "trust/link_cipher.hpp"
 
 namespace sotto {
 
@@ -26,5 +29,11 @@ void aead_seal(AeadKey key,
                              AeadNonce nonce,
                              std::span<const std::uint8_t> sealed,
                              std::span<std::uint8_t> message);
+
+// Nonces that both ends compute.
+
+/// 96 bits, little-endian: round (48), gossip step (16), chunk (32). Different addresses give
+/// different nonces. @throws CryptoError for a part that does not fit.
+[[nodiscard]] std::array<std::uint8_t, 12> nonce_of(const ChunkAddress& address);
 
 }  // namespace sotto

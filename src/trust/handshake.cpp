@@ -1,4 +1,4 @@
-#include "sotto/trust/handshake.hpp"
+#include "trust/handshake.hpp"
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -6,10 +6,16 @@
 #include <algorithm>
 #include <map>
 
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
+
+EphemeralKeyPair::EphemeralKeyPair() : secret_(SecretKey::random()) {
+    static_assert(crypto_box_SECRETKEYBYTES == SecretKey::size && crypto_box_PUBLICKEYBYTES == 32);
+    if (crypto_scalarmult_base(public_.data(), secret_.bytes().data()) != 0)
+        throw CryptoError("cannot make an X25519 key pair");
+}
 
 namespace {
 

@@ -1,20 +1,23 @@
-#include "sotto/trust/identity.hpp"
+#include "trust/identity.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "open_file.hpp"
+#include "core/files.hpp"
+#include "core/text_input.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 
@@ -159,6 +162,149 @@ bool signature_is_good(const IdentityKey& key,
     ensure_sodium();
     return crypto_sign_verify_detached(
                signature.data(), message.data(), message.size(), key.data()) == 0;
+}
+
+namespace fs = std::filesystem;
+
+void require_roster_name(const std::string& name) {
+    constexpr std::size_t largest_name = 64;
+    const bool good = !name.empty() && name.size() <= largest_name &&
+                      std::all_of(name.begin(), name.end(), [](char c) {
+                          return c > ' ' && c < 127 && c != '#';
+                      });
+    if (!good)
+        throw ConfigError(fmt::format(
+            "name: '{}' is not allowed (one word of at most {} ASCII characters, without #)",
+            name,
+            largest_name));
+}
+
+Roster Roster::parse(std::string_view text, const std::string& source) {
+    Roster roster;
+    text = without_byte_order_mark(text);
+    for (int number = 1; !text.empty(); ++number) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const auto fail = [&](const std::string& reason) {
+            return DataError(fmt::format("{}:{}: {}", source, number, reason));
+        };
+        line = line.substr(0, line.find('#'));
+        constexpr std::string_view blank = " \t\r";
+        const auto next_word = [&] {
+            line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+            const std::string_view word = line.substr(0, line.find_first_of(blank));
+            line.remove_prefix(word.size());
+            return word;
+        };
+        const std::string_view digits = next_word();
+        if (digits.empty()) continue;
+        Entry entry;
+        if (!from_hex(digits, entry.key))
+            throw fail("a line of a roster is \"<64 hex digits of a public key> <name>\"");
+        entry.name = next_word();
+        if (!next_word().empty()) throw fail("more than a public key and a name of one word");
+        try {
+            require_roster_name(entry.name);
+        } catch (const ConfigError& error) {
+            throw fail(error.what());
+        }
+        for (const Entry& other : roster.entries_) {
+            if (other.key == entry.key)
+                throw fail(fmt::format("'{}' and '{}' have the same key", other.name, entry.name));
+            if (other.name == entry.name)
+                throw fail(fmt::format("the name '{}' appears twice", entry.name));
+        }
+        roster.entries_.push_back(std::move(entry));
+    }
+    return roster;
+}
+
+Roster Roster::read(const fs::path& path) {
+    ensure_sodium();
+    // An empty stream cannot be copied, yet an empty roster is one.
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0) return {};
+    return parse(read_file(path), path.string());
+}
+
+const Roster::Entry* Roster::find(const IdentityKey& key) const {
+    const auto found = std::find_if(
+        entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    return found == entries_.end() ? nullptr : &*found;
+}
+
+Digest Roster::digest() const {
+    std::vector<IdentityKey> keys;
+    keys.reserve(entries_.size());
+    for (const Entry& entry : entries_) keys.push_back(entry.key);
+    std::sort(keys.begin(), keys.end());
+    Hasher hasher("sotto.roster.v1");
+    hasher.add(static_cast<std::int64_t>(keys.size()));
+    for (const IdentityKey& key : keys) hasher.add_bytes(key);
+    return hasher.finish();
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Holds the lock of the file that has this name, which is created if there is none. A file that
+/// was replaced while we waited for its lock no longer has the name: then try again.
+OpenFile lock_file(const fs::path& path) {
+    for (;;) {
+        OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+        if (!file.open()) throw_unwritable(path, errno);
+        while (::flock(file.get(), LOCK_EX) != 0)
+            if (errno != EINTR) throw_unwritable(path, errno);
+        struct stat held {};
+        struct stat named {};
+        if (::fstat(file.get(), &held) != 0) throw_unwritable(path, errno);
+        if (::stat(path.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+            held.st_ino == named.st_ino)
+            return file;
+    }
+}
+
+}  // namespace
+
+IdentityKey enroll(const fs::path& identity_file,
+                   const fs::path& roster_file,
+                   const std::string& name) {
+    require_roster_name(name);
+    const Identity identity = Identity::generate();
+    identity.write_new(identity_file);
+    try {
+        const OpenFile lock = lock_file(roster_file);
+        const Roster roster = Roster::read(roster_file);
+        for (const auto& entry : roster.entries())
+            if (entry.name == name)
+                throw ConfigError(fmt::format(
+                    "name: '{}' is in {} already; name this identity otherwise with --name",
+                    name,
+                    roster_file.string()));
+        std::string text = fs::file_size(roster_file) > 0 ? read_file(roster_file) : std::string();
+        if (!text.empty() && text.back() != '\n') text += '\n';
+        text += fmt::format("{} {}\n", to_hex(identity.public_key()), name);
+        const fs::perms mode = fs::status(roster_file).permissions();
+        // Through links, so that a linked roster stays one.
+        const fs::path target = fs::canonical(roster_file);
+        write_file_atomically(target, text);
+        std::error_code ignored;
+        fs::permissions(target, mode, ignored);
+    } catch (const fs::filesystem_error& error) {
+        ::unlink(identity_file.c_str());
+        throw ConfigError(
+            fmt::format("{}: cannot be used ({})", roster_file.string(), error.code().message()));
+    } catch (...) {
+        ::unlink(identity_file.c_str());
+        throw;
+    }
+    return identity.public_key();
+}
+
+void throw_unwritable(const std::filesystem::path& path, int reason) {
+    throw_write_failure(
+        fmt::format("{}: cannot be written ({})", path.string(), std::strerror(reason)), reason);
 }
 
 }  // namespace sotto

@@ -1,4 +1,4 @@
-#include "sotto/trust/key_ring.hpp"
+#include "trust/key_ring.hpp"
 
 #include <fmt/format.h>
 

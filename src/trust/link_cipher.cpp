@@ -1,13 +1,12 @@
-#include "sotto/trust/link_cipher.hpp"
+#include "trust/link_cipher.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "aead.hpp"
-#include "nonce.hpp"
-#include "secret_hash.hpp"
 #include "sotto/core/error.hpp"
+#include "trust/aead.hpp"
+#include "trust/secret.hpp"
 
 namespace sotto {
 

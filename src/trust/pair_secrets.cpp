@@ -1,4 +1,4 @@
-#include "sotto/trust/pair_secrets.hpp"
+#include "trust/pair_secrets.hpp"
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "secret_hash.hpp"
 #include "sotto/core/error.hpp"
+#include "trust/secret.hpp"
 
 namespace sotto {
 

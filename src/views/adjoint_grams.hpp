@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "views/target_grams.hpp"
+#include "sotto/core/sparse_rows.hpp"
 #include "views/view_filter.hpp"
 
 namespace sotto {
@@ -33,6 +33,52 @@ class AdjointGrams {
     const ViewFilter& filter_;
     double memory_;
     std::vector<SparseRows> backward_;  ///< (F; H)^T of every step of the model
+};
+
+/// out = dense * sparse^T, of the size of that, which shares no memory with `dense`. Blocks of rows
+/// are shared by threads; results do not depend on their number. Cost rows(dense) *
+/// entries(sparse).
+void multiply_transpose(const Eigen::Ref<const Eigen::MatrixXd>& dense,
+                        const SparseRows& sparse,
+                        Eigen::Ref<Eigen::MatrixXd> out);
+
+/// dense * sparse^T.
+[[nodiscard]] Eigen::MatrixXd times_transpose(const Eigen::Ref<const Eigen::MatrixXd>& dense,
+                                              const SparseRows& sparse);
+
+/// out = sparse * right where that is symmetric, as with right = S sparse^T and S symmetric: one
+/// triangle is computed, the other copied. Cost half of multiply_transpose's.
+void multiply_symmetric(const SparseRows& sparse,
+                        const Eigen::MatrixXd& right,
+                        Eigen::Ref<Eigen::MatrixXd> out);
+
+/// Gram matrices of many rounds without following every input through every later round. With
+/// Phi_t, O_t the error dynamics and whitened innovations of round t, b_t its state response to an
+/// input, and N_t = O_t^T O_t + Phi_t^T N_{t+1} Phi_t,
+///
+///     Gram_{s,t} = (Phi_{t-1} ... Phi_{s+1} b_s)^T y_t,   y_t = O_t^T r_t + Phi_t^T N_{t+1} b_t.
+///
+/// Rounds are halved recursively: left inputs are carried to the middle, right y_t carried back to
+/// it, each by products over dyadic stretches.
+/// Memory about 4 rounds state^2 doubles; cost O(rounds state^3) once, then
+/// O(rounds log(rounds) state^2 + rounds^2 state) a target.
+class ResponseTree {
+  public:
+    explicit ResponseTree(const ViewFilter& filter);
+    [[nodiscard]] std::vector<TargetGram> grams(std::span<const int> targets) const;
+
+  private:
+    struct Round {
+        Eigen::MatrixXd seen;     ///< O_t
+        Eigen::MatrixXd gramian;  ///< N_{t+1}
+        Eigen::MatrixXd leak;     ///< the same for innovations that the noise does not cover
+    };
+    class Walk;
+
+    const ViewFilter& filter_;
+    std::vector<Round> rounds_;
+    std::vector<Eigen::MatrixXd> carried_;  ///< Phi of dyadic stretches, as a heap from 1
+    void build(std::size_t node, long begin, long end, std::vector<Eigen::MatrixXd>& leaves);
 };
 
 }  // namespace sotto

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "privacy/unknown_noise.hpp"
-#include "views/participation_patterns.hpp"
+#include "privacy/dropouts.hpp"
+#include "views/tight_sensitivity.hpp"
 
 namespace sotto {
 

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "sotto/privacy/budget.hpp"
-#include "sotto/views/message_process.hpp"
-#include "sotto/views/view.hpp"
-#include "views/process_rounds.hpp"
-#include "views/target_grams.hpp"
+#include "sotto/views/view_record.hpp"
+#include "views/view_filter.hpp"
+#include "views/view_rounds.hpp"
 
 namespace sotto {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "sotto/core/linear_algebra.hpp"
-#include "views/dense_matrices.hpp"
+#include "core/linear_algebra.hpp"
+#include "views/view_grams.hpp"
 
 namespace sotto {
 

@@ -4,9 +4,6 @@
 #include <map>
 
 #include "views/message_step.hpp"
-#include "views/past_noise.hpp"
-#include "views/receiver_step.hpp"
-#include "views/state_layout.hpp"
 #include "views/view_rounds.hpp"
 
 namespace sotto {

@@ -3,10 +3,9 @@
 #include <Eigen/Sparse>
 #include <vector>
 
+#include "plan/lagged_noise.hpp"
 #include "sotto/core/sparse_rows.hpp"
-#include "sotto/plan/lagged_noise.hpp"
-#include "sotto/views/message_process.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_record.hpp"
 #include "views/linear_step.hpp"
 
 namespace sotto {

@@ -1,6 +1,11 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+#include "sotto/privacy/budget.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -16,5 +21,32 @@ struct TightBounds {
 [[nodiscard]] TightBounds tight_bounds(const Eigen::MatrixXd& gram,
                                        double relative_gap,
                                        double known_upper);
+
+/// As gram_sensitivity, with a bound on every pattern known beforehand.
+[[nodiscard]] SquaredSensitivity bounded_gram_sensitivity(const Eigen::MatrixXd& gram,
+                                                          std::span<const long> training_rounds,
+                                                          const Participation& participation,
+                                                          double tight_gap,
+                                                          double known_upper);
+
+/// Sensitivities of a Gram matrix: constant sign, sum of absolute values and the certified tight
+/// one, each the largest over participation patterns. `trivial` is infinity.
+/// @param training_rounds of every row, 0 or more (MessageProcess::training_rounds); empty: 0, 1,
+/// 2, ...  @throws ConfigError for sizes that do not fit, DataError for values that are not finite.
+[[nodiscard]] SquaredSensitivity gram_sensitivity(const Eigen::MatrixXd& gram,
+                                                  const Participation& participation,
+                                                  double tight_gap,
+                                                  std::span<const long> training_rounds = {});
+
+/// Signs s_t in {-1, 0, 1} with a large s^T Gram s: coordinate ascent from constant, alternating
+/// and random signs, over the rounds of the worst participation pattern. A lower bound of what
+/// signs attain; 0 in rounds without participation.
+[[nodiscard]] Eigen::VectorXd worst_signs(const Eigen::MatrixXd& gram,
+                                          const Participation& participation);
+
+/// The rounds in which somebody can take part, of every pattern: those whose training rounds are
+/// first, first + cycle, ...
+[[nodiscard]] std::vector<std::vector<Eigen::Index>> participation_patterns(
+    std::span<const long> training_rounds, const Participation& participation);
 
 }  // namespace sotto

@@ -1,13 +1,73 @@
 #include "views/view_grams.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
-#include "views/dense_temporal_grams.hpp"
-#include "views/whole_run_grams.hpp"
+#include "core/linear_algebra.hpp"
+#include "sotto/core/error.hpp"
+#include "views/view_filter.hpp"
 
 namespace sotto {
+
+namespace {
+
+using Eigen::MatrixXd;
+
+/// Whether whitening all observations at once is less work than past noise in the state.
+/// @param model without past noise.
+bool whitening_at_once_is_less_work(const ObservationModel& model,
+                                    const std::vector<LaggedNoise>& noises,
+                                    const ProcessRounds& where) {
+    double draws = 0, remembered = 0;
+    for (std::size_t i = 0; i < noises.size(); ++i) {
+        const auto sources = static_cast<double>(model.source_factors[i].rows());
+        draws += sources * static_cast<double>(where.stretches[i].rounds);
+        remembered = std::max(remembered, noises[i].lags * sources);
+    }
+    const double state = static_cast<double>(model.state_size()) + remembered;
+    const auto values = static_cast<double>(model.observed_values());
+    const auto t = static_cast<double>(model.rounds);
+    const double whole = values * values * (values / 3 + draws);
+    const double filtered = state * state * (4 * values + 20 * t * model.gossip_steps);
+    return filtered > whole;
+}
+
+MatrixXd inverse_time_factor(const ProcessRounds& where, long rounds) {
+    MatrixXd inverse = MatrixXd::Zero(rounds, rounds);
+    for (const NoiseStretch& stretch : where.stretches)
+        inverse.block(stretch.begin, stretch.begin, stretch.rounds, stretch.rounds) =
+            time_factor(stretch).triangularView<Eigen::Lower>().solve(
+                MatrixXd::Identity(stretch.rounds, stretch.rounds));
+    return inverse;
+}
+
+}  // namespace
+
+TemporalModel make_temporal_model(const MessageProcess& process,
+                                  const ProcessRounds& where,
+                                  const View& view) {
+    std::vector<LaggedNoise> noises, plain;
+    int lags = 0;
+    for (const NoiseStretch& stretch : where.stretches) {
+        noises.push_back(
+            lagged_noise(stretch.plan->temporal, stretch.rounds, static_cast<int>(stretch.rounds)));
+        plain.push_back(lagged_noise({}, stretch.rounds, 0));
+        plain.back().independent_rounds = false;
+        lags = std::max(lags, noises.back().lags);
+    }
+    if (lags > 0) {
+        ObservationModel model = make_observation_model(process, view, plain);
+        if (whitening_at_once_is_less_work(model, noises, where)) {
+            MatrixXd inverse = inverse_time_factor(where, model.rounds);
+            return {std::move(model), std::move(inverse)};
+        }
+    }
+    return {make_observation_model(process, view, noises), {}};
+}
 
 namespace {
 
@@ -115,6 +175,273 @@ double ViewGrams::adjoint_work(double targets) const {
         std::ceil(targets * (bytes_of_a_gram(rounds_) + 8 * rounds_ * observed) / memory_of_grams);
     return rounds_ * rounds_ * observed *
            (starts * (packed_cost * entries + state * observed) / 2 + targets * rounds_ / 6);
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+bool equal(const SparseRows& a, const SparseRows& b) {
+    if (a.rows() != b.rows() || a.cols() != b.cols()) return false;
+    return a.rows() == 0 || SparseRows(a - b).squaredNorm() == 0;
+}
+
+/// The step of every round but the first, where all of them are the same and the first differs
+/// only in that there is no state before it; something must depend on the state.
+const LinearStep* repeated_step(const ObservationModel& model) {
+    if (model.gossip_steps != 1 || model.rounds < 2 || model.source_factors.size() != 1)
+        return nullptr;
+    for (std::size_t t = 2; t < model.step_at.size(); ++t)
+        if (model.step_at[t] != model.step_at[1]) return nullptr;
+    for (const double scale : model.noise_scale)
+        if (scale != model.noise_scale.front()) return nullptr;
+    const LinearStep& first = model.at(0);
+    const LinearStep& step = model.at(1);
+    if (step.conditioned || step.observation.rows() == 0 || first.observation.rows() != 0 ||
+        !equal(first.state_source, step.state_source) ||
+        !equal(first.state_input, step.state_input))
+        return nullptr;
+    return &step;
+}
+
+/// What is observed j rounds after unit noise (rows: sources) and unit inputs (rows: targets)
+/// entered, in columns j * observed and on.
+struct ImpulseResponses {
+    MatrixXd to_noise, to_input;
+};
+
+/// By adjoints of the few observed rows.
+ImpulseResponses adjoint_responses(const ObservationModel& model,
+                                   const LinearStep& step,
+                                   std::span<const int> targets) {
+    const Index observed = step.observation.rows();
+    const auto rounds = static_cast<Index>(model.rounds);
+    const auto count = static_cast<Index>(targets.size());
+    const Eigen::SparseMatrix<double>& source_factor = model.source_factors.front();
+    ImpulseResponses responses{MatrixXd(source_factor.cols(), observed * rounds),
+                               MatrixXd(count, observed * rounds)};
+    const SparseRows factor = SparseRows(source_factor.transpose());
+    const SparseRows state_source = factor * SparseRows(step.state_source.transpose());
+    const SparseRows state_input = SparseRows(step.state_input.transpose());
+    const SparseRows backward = SparseRows(step.transition.transpose());
+    const auto of_targets = [&](const MatrixXd& of_agents) {
+        MatrixXd chosen(count, of_agents.cols());
+        for (Index i = 0; i < count; ++i)
+            chosen.row(i) = of_agents.row(targets[static_cast<std::size_t>(i)]);
+        return chosen;
+    };
+    responses.to_noise.leftCols(observed) =
+        factor * MatrixXd(SparseRows(step.observed_source.transpose()));
+    responses.to_input.leftCols(observed) =
+        of_targets(MatrixXd(SparseRows(step.observed_input.transpose())));
+    MatrixXd adjoint = MatrixXd(SparseRows(step.observation.transpose()));
+    for (Index j = 1; j < rounds; ++j) {
+        responses.to_noise.middleCols(j * observed, observed) = state_source * adjoint;
+        responses.to_input.middleCols(j * observed, observed) = of_targets(state_input * adjoint);
+        adjoint = MatrixXd(backward * adjoint);
+    }
+    return responses;
+}
+
+/// Cholesky factor of the covariance of all observed values but those of the first round, which
+/// hear nothing of the state and stand alone; nothing where it is singular.
+std::optional<MatrixXd> covariance_factor(const MatrixXd& to_noise,
+                                          Index observed,
+                                          Index rounds,
+                                          double noise) {
+    // Covariance of rounds k and l: sum over noise of rounds s <= min(k, l).
+    MatrixXd all = MatrixXd::Zero(observed * rounds, observed * rounds);
+    add_gram(to_noise, all);
+    for (Index l = 1; l < rounds; ++l)
+        for (Index k = l; k < rounds; ++k)
+            all.block(k * observed, l * observed, observed, observed) +=
+                all.block((k - 1) * observed, (l - 1) * observed, observed, observed);
+    const Index values = observed * (rounds - 1);
+    MatrixXd lower = noise * all.bottomRightCorner(values, values);
+    all.resize(0, 0);
+    const double largest = values > 0 ? lower.diagonal().maxCoeff() : 0;
+    if (!cholesky(lower)) return std::nullopt;
+    if (values > 0 && !(lower.diagonal().cwiseAbs2().minCoeff() > 1e-7 * largest))
+        return std::nullopt;
+    return lower;
+}
+
+/// @param response of one target to a unit input.
+MatrixXd gram_of(const Eigen::RowVectorXd& response,
+                 const MatrixXd& lower,
+                 Index observed,
+                 Index rounds) {
+    MatrixXd gram = MatrixXd::Zero(rounds, rounds);
+    if (lower.rows() == 0 || !(response.cwiseAbs().maxCoeff() > 0)) return gram;
+    MatrixXd inputs = MatrixXd::Zero(lower.rows(), rounds);
+    for (Index s = 0; s < rounds; ++s)
+        for (Index k = std::max<Index>(s, 1); k < rounds; ++k)
+            inputs.col(s).segment((k - 1) * observed, observed) =
+                response.segment((k - s) * observed, observed).transpose();
+    solve_lower(lower, inputs);
+    add_product(1, inputs, true, inputs, false, gram);
+    return gram;
+}
+
+}  // namespace
+
+std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& model,
+                                                       std::span<const int> targets) {
+    const LinearStep* const step = repeated_step(model);
+    if (step == nullptr) return std::nullopt;
+    const Index observed = step->observation.rows();
+    const auto rounds = static_cast<Index>(model.rounds);
+    const double noise = model.noise_scale.front() * model.noise_scale.front();
+    const ImpulseResponses responses = adjoint_responses(model, *step, targets);
+    const std::optional<MatrixXd> lower =
+        covariance_factor(responses.to_noise, observed, rounds, noise);
+    if (!lower) return std::nullopt;
+    std::vector<TargetGram> result(targets.size());
+    const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), rounds);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        MatrixXd gram =
+            gram_of(responses.to_input.row(static_cast<Index>(i)), *lower, observed, rounds);
+        gram(0, 0) += model.at(0).alone(targets[i]) / noise;
+        gram.diagonal().tail(rounds - 1).array() += step->alone(targets[i]) / noise;
+        result[i].gram = scale.asDiagonal() * gram * scale.asDiagonal();
+    }
+    return result;
+}
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr long most_observed_values = 12000;
+
+/// Observations of all rounds, one below the other, when `input(round)` times the columns of
+/// `state_input(step)` and `observed_input(step)` enter every round from `start` on.
+template <class Factor, class StateInput, class ObservedInput>
+MatrixXd played(const ObservationModel& model,
+                long start,
+                Index columns,
+                Factor&& factor,
+                StateInput&& state_input,
+                ObservedInput&& observed_input) {
+    MatrixXd all = MatrixXd::Zero(model.observed_values(), columns);
+    Index row = 0;
+    MatrixXd state;
+    for (long time = 0; time < model.rounds * model.gossip_steps; ++time) {
+        const LinearStep& step = model.at(time);
+        const long round = time / model.gossip_steps;
+        if (round >= start) {
+            if (time == start * model.gossip_steps)
+                state = MatrixXd::Zero(step.transition.cols(), columns);
+            MatrixXd seen = step.observation * state;
+            MatrixXd next = step.transition * state;
+            const double weight = time % model.gossip_steps == 0 ? factor(round) : 0.0;
+            if (weight != 0) {
+                seen += weight * observed_input(step);
+                next += weight * state_input(step);
+            }
+            all.middleRows(row, seen.rows()) = seen;
+            state = std::move(next);
+        }
+        row += step.observation.rows();
+    }
+    return all;
+}
+
+/// source_factor of every stretch, with no more columns than rows.
+std::vector<MatrixXd> thin_source_factors(const ObservationModel& model) {
+    std::vector<MatrixXd> halves;
+    for (const auto& factor : model.source_factors) {
+        MatrixXd& half = halves.emplace_back(factor);
+        if (half.cols() <= half.rows()) continue;
+        const SymmetricEigen eigen = symmetric_eigen(half * half.transpose());
+        half = eigen.vectors * eigen.values.cwiseMax(0).cwiseSqrt().asDiagonal();
+    }
+    return halves;
+}
+
+/// Of all observed values, by the noise drawn in every round.
+MatrixXd observed_covariance(const ObservationModel& model, const MatrixXd& inverse) {
+    const long values = model.observed_values();
+    const std::vector<MatrixXd> halves = thin_source_factors(model);
+    MatrixXd covariance = MatrixXd::Zero(values, values);
+    for (long source = 0; source < model.rounds; ++source) {
+        const MatrixXd& half =
+            halves[static_cast<std::size_t>(model.stretch_at[static_cast<std::size_t>(source)])];
+        if (half.cols() == 0) continue;
+        const MatrixXd response = played(
+            model,
+            source,
+            half.cols(),
+            [&](long round) {
+                return inverse(round, source) * model.noise_scale[static_cast<std::size_t>(round)];
+            },
+            [&](const LinearStep& step) -> MatrixXd { return step.state_source * half; },
+            [&](const LinearStep& step) -> MatrixXd { return step.observed_source * half; });
+        add_gram(response.transpose(), covariance);
+    }
+    covariance.triangularView<Eigen::StrictlyUpper>() = covariance.transpose();
+    return covariance;
+}
+
+/// What a unit input of the target in every round (columns) makes all observed values.
+MatrixXd observed_inputs(const ObservationModel& model, int target) {
+    const MatrixXd unit = Eigen::VectorXd::Unit(model.steps.front().state_input.cols(), target);
+    MatrixXd inputs(model.observed_values(), model.rounds);
+    for (long start = 0; start < model.rounds; ++start)
+        inputs.col(start) = played(
+            model,
+            start,
+            1,
+            [&](long round) { return round == start ? 1.0 : 0.0; },
+            [&](const LinearStep& step) -> MatrixXd { return step.state_input * unit; },
+            [&](const LinearStep& step) -> MatrixXd { return step.observed_input * unit; });
+    return inputs;
+}
+
+}  // namespace
+
+std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
+                                             const MatrixXd& inverse,
+                                             std::span<const int> targets) {
+    const long values = model.observed_values();
+    if (values > most_observed_values)
+        throw ConfigError(
+            fmt::format("temporal factor: neither it nor its inverse is banded, and the observer "
+                        "sees {} values; "
+                        "at most {} can be accounted for (use fewer rounds or a banded factor)",
+                        values,
+                        most_observed_values));
+    const MatrixXd covariance = observed_covariance(model, inverse);
+    const Whitening whitening =
+        whiten(covariance, values > 0 ? variance_rounding * covariance.diagonal().maxCoeff() : 0.0);
+    std::vector<TargetGram> result(targets.size());
+    const Eigen::Map<const Eigen::VectorXd> scale(model.input_scale.data(), model.rounds);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const MatrixXd inputs = observed_inputs(model, targets[i]);
+        result[i].infinite = whitening.shows_without_noise(inputs);
+        if (result[i].infinite) continue;
+        const MatrixXd white = whitening.rows * inputs;
+        result[i].gram = scale.asDiagonal() * (white.transpose() * white) * scale.asDiagonal();
+    }
+    return result;
+}
+
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, bool transpose_a, const Eigen::MatrixXd& b) {
+    Eigen::MatrixXd out = Eigen::MatrixXd::Zero(transpose_a ? a.cols() : a.rows(), b.cols());
+    add_product(1, a, transpose_a, b, false, out);
+    return out;
+}
+
+void append_rows(Eigen::MatrixXd& matrix, const Eigen::MatrixXd& rows) {
+    const Eigen::Index before = matrix.rows();
+    matrix.conservativeResize(before + rows.rows(), rows.cols());
+    matrix.bottomRows(rows.rows()) = rows;
+}
+
+double largest_entry(const Eigen::MatrixXd& matrix) {
+    return matrix.size() == 0 ? 0.0 : matrix.cwiseAbs().maxCoeff();
 }
 
 }  // namespace sotto

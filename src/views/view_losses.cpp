@@ -1,11 +1,16 @@
 #include "sotto/views/view_losses.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "views/participation_patterns.hpp"
 #include "views/process_checks.hpp"
+#include "views/tight_sensitivity.hpp"
+#include "views/view_parameter.hpp"
 
 namespace sotto {
 
@@ -92,6 +97,111 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
     for (const int u : targets)
         result.push_back(SquaredSensitivity::all_messages(loss(u) * loss(u)));
     return result;
+}
+
+namespace {
+
+using Takes = ViewRecord::Takes;
+
+int parse_size(std::string_view option, std::string_view text, const Graph& graph) {
+    const long long size = parse_integer(option, text);
+    if (size < 1 || size >= graph.agents())
+        throw ConfigError(
+            fmt::format("{}: a coalition of {} is not allowed (must be 1 to {}, one less than "
+                        "there are agents)",
+                        option,
+                        size,
+                        graph.agents() - 1));
+    return static_cast<int>(size);
+}
+
+/// The view of several agents that receive what observers of this one do.
+const ViewRecord* for_several(const ViewRecord& record) {
+    const auto& all = view_records().records();
+    const auto found = std::ranges::find_if(all, [&](const ViewRecord& other) {
+        return other.takes == Takes::agents && other.receives == record.receives;
+    });
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::vector<int> parse_one_agent(std::string_view option,
+                                 const ViewRecord& record,
+                                 std::string_view text,
+                                 std::string_view agents,
+                                 const Graph& graph) {
+    std::vector<int> named = parse_agent_list(option, agents, graph);
+    if (named.size() == 1) return named;
+    const ViewRecord* several = for_several(record);
+    throw ConfigError(fmt::format(
+        "{}: '{}' names several agents{}",
+        option,
+        text,
+        several == nullptr ? std::string() : fmt::format("; use {}:{}", several->name, agents)));
+}
+
+/// @param text of the whole view.  @param rest of it, behind the colon.
+ViewArguments parse_arguments(std::string_view option,
+                              const ViewRecord& record,
+                              std::string_view text,
+                              std::string_view rest,
+                              const Graph& graph) {
+    if (rest.empty()) {
+        const ViewParameter parameter = parameter_of(record.takes);
+        throw ConfigError(fmt::format("{}: '{}' needs {} (example: {}:{})",
+                                      option,
+                                      text,
+                                      parameter.what,
+                                      record.name,
+                                      parameter.example));
+    }
+    if (record.takes == Takes::size) return {{}, parse_size(option, rest, graph)};
+    if (record.takes == Takes::one_agent)
+        return {parse_one_agent(option, record, text, rest, graph), 0};
+    return {parse_agent_list(option, rest, graph), 0};
+}
+
+}  // namespace
+
+const View* ViewQuery::one_observer() const {
+    const bool one = record->asks == ViewRecord::Asks::one_observer && observers.size() == 1;
+    return one ? &observers.front() : nullptr;
+}
+
+ViewQuery parse_view(std::string_view option, std::string_view text, const Graph& graph) {
+    const std::size_t colon = text.find(':');
+    const std::string_view word = text.substr(0, colon);
+    const bool more = colon != std::string_view::npos;
+    ViewQuery query;
+    query.record = &view_records().find(option, word);
+    if (query.record->takes != Takes::nothing)
+        query.arguments = parse_arguments(
+            option, *query.record, text, more ? text.substr(colon + 1) : std::string_view(), graph);
+    else if (more)
+        throw ConfigError(
+            fmt::format("{}: '{}' takes nothing after it, '{}' given", option, word, text));
+    query.observers = query.record->observers(query.arguments, graph);
+    return query;
+}
+
+std::vector<ViewQuery> parse_views(std::string_view option,
+                                   std::string_view text,
+                                   const Graph& graph) {
+    std::vector<ViewQuery> queries;
+    for (const auto part : split(text, ';')) queries.push_back(parse_view(option, part, graph));
+    return queries;
+}
+
+std::string name_of(const ViewQuery& query) {
+    switch (query.record->takes) {
+        case Takes::nothing:
+            break;
+        case Takes::one_agent:
+        case Takes::agents:
+            return fmt::format("{}:{}", query.record->name, fmt::join(query.arguments.agents, ","));
+        case Takes::size:
+            return fmt::format("{}:{}", query.record->name, query.arguments.size);
+    }
+    return query.record->name;
 }
 
 }  // namespace sotto

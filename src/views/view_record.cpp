@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sotto/core/names.hpp"
 #include "views/view_parameter.hpp"
+#include "views/view_rounds.hpp"
 
 namespace sotto {
 
@@ -133,6 +136,26 @@ const ViewRecord* record_of(const View& view, const Graph& graph) {
             record.observers({view.members, 0}, graph) == std::vector<View>{view})
             return &record;
     return nullptr;
+}
+
+bool Phase::has_departed(int agent) const {
+    return std::binary_search(departed.begin(), departed.end(), agent);
+}
+
+long MessageProcess::rounds() const {
+    long sum = 0;
+    for (const Phase& phase : phases) sum += phase.rounds;
+    return sum;
+}
+
+std::vector<long> MessageProcess::training_rounds() const { return process_rounds(*this).training; }
+
+const NoisePlan& MessageProcess::plan_of(const Phase& phase) const {
+    return phase.plan != nullptr ? *phase.plan : *plan;
+}
+
+const GossipPolynomial& MessageProcess::gossip_of(const Phase& phase) const {
+    return phase.gossip ? *phase.gossip : gossip;
 }
 
 }  // namespace sotto

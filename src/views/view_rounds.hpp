@@ -1,15 +1,82 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
-#include "sotto/plan/lagged_noise.hpp"
-#include "sotto/views/message_process.hpp"
-#include "sotto/views/view.hpp"
-#include "views/noise_sources.hpp"
-#include "views/phase_agents.hpp"
-#include "views/process_rounds.hpp"
+#include "plan/lagged_noise.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/views/view_record.hpp"
+#include "views/linear_step.hpp"
 
 namespace sotto {
+
+/// Chosen agents (or streams), and the place of each among them; -1 for the others.
+struct AgentIndex {
+    std::vector<int> agents;
+    std::vector<int> place;
+    AgentIndex() = default;
+    AgentIndex(int all, std::vector<int> chosen)
+        : agents(std::move(chosen)), place(static_cast<std::size_t>(all), -1) {
+        for (std::size_t i = 0; i < agents.size(); ++i)
+            place[static_cast<std::size_t>(agents[i])] = static_cast<int>(i);
+    }
+    [[nodiscard]] int of(int agent) const {
+        return place.empty() ? -1 : place[static_cast<std::size_t>(agent)];
+    }
+    [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(agents.size()); }
+};
+
+/// The noise of one plan that a view does not know, drawn anew every round: w ~ N(0, R).
+struct NoiseSources {
+    AgentIndex index;  ///< agents, or streams where receivers get noise of their own
+    Eigen::SparseMatrix<double> factor;  ///< R = factor factor^T
+    SparseRows covariance;               ///< R
+};
+[[nodiscard]] NoiseSources noise_sources(const NoisePlan& plan, const View& view);
+
+/// Whether all receivers get the same noise from this sender.
+[[nodiscard]] bool same_noise_to_all(const NoisePlan& plan, int sender);
+
+/// Who is there, who is seen and who has to be tracked in one phase.
+struct PhaseAgents {
+    std::vector<bool> present;
+    std::vector<int> seen;   ///< not members; the view reads their messages
+    std::vector<int> watch;  ///< members that are there
+    AgentIndex hidden;       ///< not members, not seen, there now or later
+    AgentIndex others;       ///< not members, there now or later
+};
+
+/// Of phase number `index` of the process.
+[[nodiscard]] PhaseAgents phase_agents(const MessageProcess& process,
+                                       const View& view,
+                                       std::size_t index);
+
+/// Rounds whose noise one plan adds without a break; its temporal factor begins with the first.
+struct NoiseStretch {
+    const NoisePlan* plan = nullptr;
+    long begin = 0;
+    long rounds = 0;
+};
+
+/// Where every round of a process belongs.
+struct ProcessRounds {
+    static constexpr long beginning = -1;  ///< in place of a round: before the run, all is known
+    std::vector<NoiseStretch> stretches;
+    std::vector<int> phase;    ///< of every round
+    std::vector<long> within;  ///< round of its phase
+    std::vector<int> stretch;
+    std::vector<long> training;  ///< training round, see MessageProcess::training_rounds
+    std::vector<long> after;  ///< the round whose resulting models it starts from, or `beginning`
+};
+/// @throws ConfigError for more repeated rounds than there are.
+[[nodiscard]] ProcessRounds process_rounds(const MessageProcess& process);
+
+/// C_time of a stretch, rounds x rounds.
+[[nodiscard]] Eigen::MatrixXd time_factor(const NoiseStretch& stretch);
 
 /// A view of a process, round by round: who is there and who is seen, how messages mix, and which
 /// noise is unknown. Rounds are those whose messages were sent.

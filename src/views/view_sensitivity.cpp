@@ -3,19 +3,35 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include "core/numbers.hpp"
+#include "core/parallel.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/parallel.hpp"
 #include "views/all_messages.hpp"
-#include "views/bounded_gram_sensitivity.hpp"
 #include "views/process_checks.hpp"
-#include "views/process_rounds.hpp"
-#include "views/temporal_model.hpp"
+#include "views/tight_sensitivity.hpp"
+#include "views/view_filter.hpp"
 #include "views/view_grams.hpp"
+#include "views/view_rounds.hpp"
 
 namespace sotto {
+
+namespace {}  // namespace
+
+SquaredSensitivity SquaredSensitivity::unbounded() {
+    return {true, infinity, infinity, infinity, infinity, infinity};
+}
+
+SquaredSensitivity SquaredSensitivity::all_messages(double trivial) {
+    return {std::isinf(trivial), infinity, infinity, infinity, infinity, trivial};
+}
+
+double SquaredSensitivity::certified() const {
+    if (infinite) return infinity;
+    return std::min({tight_upper, abs_sum, trivial});
+}
 
 namespace {
 
@@ -178,6 +194,42 @@ std::optional<MatrixXd> view_gram(const MessageProcess& process, const View& vie
     std::vector<TargetGram> grams = whole ? std::move(*whole) : account.grams(targets);
     if (grams.front().infinite) return std::nullopt;
     return std::move(grams.front().gram);
+}
+
+std::vector<SquaredSensitivity> matrix_sensitivity(const Eigen::MatrixXd& a,
+                                                   const Eigen::MatrixXd& b,
+                                                   int agents,
+                                                   std::span<const int> targets,
+                                                   const Participation& participation,
+                                                   double tight_gap) {
+    if (a.rows() != b.rows())
+        throw ConfigError(fmt::format(
+            "A and B: {} and {} rows; both need one row an observed value", a.rows(), b.rows()));
+    if (agents < 1 || a.cols() == 0 || a.cols() % agents != 0)
+        throw ConfigError(fmt::format(
+            "A: {} columns are not allowed with {} agents (one column a round and agent)",
+            a.cols(),
+            agents));
+    if (!a.allFinite()) throw DataError("A: a value is not finite");
+    if (!b.allFinite()) throw DataError("B: a value is not finite");
+    const Eigen::MatrixXd covariance = b * b.transpose();
+    const Whitening whitening =
+        whiten(covariance, a.rows() > 0 ? 1e-15 * covariance.diagonal().maxCoeff() : 0.0);
+    const Eigen::Index rounds = a.cols() / agents;
+    std::vector<SquaredSensitivity> result;
+    for (const int target : targets) {
+        if (target < 0 || target >= agents)
+            throw ConfigError(fmt::format(
+                "target: agent {} does not exist (allowed: 0 to {})", target, agents - 1));
+        const Eigen::MatrixXd columns = a(Eigen::all, Eigen::seqN(target, rounds, agents));
+        if (whitening.shows_without_noise(columns)) {
+            result.push_back(SquaredSensitivity::unbounded());
+            continue;
+        }
+        const Eigen::MatrixXd white = whitening.rows * columns;
+        result.push_back(gram_sensitivity(white.transpose() * white, participation, tight_gap));
+    }
+    return result;
 }
 
 }  // namespace sotto

@@ -5,16 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "account/account_fixtures.hpp"
 #include "account/published_bound.hpp"
-#include "commands/account/account_report.hpp"
 #include "commands/account/account_text.hpp"
+#include "config/run_fixtures.hpp"
+#include "privacy/protection.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/coalitions.hpp"
-#include "sotto/privacy/gdp.hpp"
-#include "sotto/views/gossip_bounds.hpp"
-#include "sotto/views/muffliato_bound.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
+#include "views/gossip_bounds.hpp"
 
 namespace sotto {
 namespace {
@@ -26,6 +27,7 @@ using test::expect_contains;
 using test::Json;
 using test::laplace_config;
 using test::message_of;
+using test::TemporaryFolder;
 
 template <class Value>
 bool any_published(const std::vector<std::optional<Value>>& bounds) {
@@ -241,6 +243,107 @@ TEST(RunAccount, SaysInfiniteWhereOneSeedIsShared) {
     EXPECT_TRUE(json["mean_epsilon"].is_null());
     expect_contains(account_report_text(accounted.result, config, *accounted.subject),
                     "NOT protected: in 6 of 6 pairs");
+}
+
+TEST(AccountMatrices, AccountForSomebodyElsesObservations) {
+    const TemporaryFolder folder;
+    // Two agents, two rounds; both rounds' inputs of agent 0 through one noise each.
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(2, 4), b = 0.5 * Eigen::MatrixXd::Identity(2, 2);
+    a(0, 0) = 1;
+    a(1, 2) = 1;
+    a(1, 1) = 0.5;
+    write_npy(folder.path("a.npy"), a);
+    write_npy(folder.path("b.npy"), b);
+    const auto run = [&](const std::string& targets) {
+        return account_matrices(
+            folder.path("a.npy"), folder.path("b.npy"), 2, targets, 2, {}, 1e-5);
+    };
+    const AccountResult result = run("all");
+    ASSERT_EQ(result.pairs.size(), 2u);
+    EXPECT_EQ(result.pairs[0].target, 0);
+    EXPECT_NEAR(result.pairs[0].guarantee.loss.mu().value(), 2 * std::sqrt(8), 1e-9);
+    EXPECT_NEAR(result.pairs[1].guarantee.loss.mu().value(), 2 * 0.5 / 0.5, 1e-9);
+    expect_contains(message_of<ConfigError>([&] { (void)run("2"); }), "agent 2 does not exist");
+}
+
+TEST(AccountMatrices, AreReportedWithoutObserversAndDistances) {
+    const TemporaryFolder folder;
+    write_npy(folder.path("a.npy"), Eigen::MatrixXd(Eigen::RowVector2d(1, 1)));
+    write_npy(folder.path("b.npy"), Eigen::MatrixXd(Eigen::MatrixXd::Ones(1, 1)));
+    const AccountResult result =
+        account_matrices(folder.path("a.npy"), folder.path("b.npy"), 2, "1", 3, {}, 1e-5);
+    const Json json = Json::parse(matrices_report_json(result, 3, 1e-5));
+    EXPECT_EQ(json["view"], "matrices");
+    EXPECT_EQ(json["sensitivity"], 3);
+    EXPECT_TRUE(json["by_distance"].empty() && json["ldp"].is_null());
+    ASSERT_EQ(json["pairs"].size(), 1U);
+    EXPECT_NEAR(json["pairs"][0]["mu"], 3, 1e-9);
+    EXPECT_TRUE(json["pairs"][0]["observers"].empty());
+    expect_contains(matrices_report_text(result, 3, 1e-5), "sensitivity 3; delta 1e-05");
+}
+
+TEST(Conversion, OfMuAndOfItsEpsilonAreTheSame) {
+    const Conversion of_mu = convert_mu(1.5, 1e-6);
+    const Conversion back = convert_epsilon(of_mu.epsilon, 1e-6);
+    EXPECT_NEAR(back.mu, 1.5, 1e-9);
+    EXPECT_EQ(of_mu.epsilon, gdp_epsilon(1.5, 1e-6));
+    EXPECT_GT(of_mu.rdp_epsilon, of_mu.epsilon);
+}
+
+TEST(Conversion, IsSaidInJsonAndInWords) {
+    const Conversion conversion = convert_mu(2, 1e-5);
+    const auto json = test::Json::parse(conversion_json(conversion));
+    EXPECT_EQ(json.at("mu"), 2);
+    EXPECT_EQ(json.at("renyi_alpha2"), 4);
+    EXPECT_EQ(json.at("delta"), 1e-5);
+    EXPECT_EQ(json.at("epsilon").get<double>(), conversion.epsilon);
+    EXPECT_EQ(json.at("rdp_epsilon").get<double>(), conversion.rdp_epsilon);
+    test::expect_contains(conversion_text(conversion), "mu 2 is epsilon ");
+    test::expect_contains(conversion_text(conversion), "order 2: 4\n");
+}
+
+TEST(SampledConversion, ReadsPhases) {
+    const std::vector<SampledRounds> phases{{1, 0.01, 400}, {2.5, 1, 3}};
+    EXPECT_EQ(parse_sampled_rounds("--sampled-rounds", "1:0.01:400,2.5:1:3"), phases);
+    for (const char* wrong : {"",
+                              "1:0.1",
+                              "1:0.1:3:4",
+                              "1:0.1:3,",
+                              "a:0.1:3",
+                              "1:b:3",
+                              "1:0.1:c",
+                              "1:0.1:1.5",
+                              "0:0.1:3",
+                              "-1:0.1:3",
+                              "nan:0.1:3",
+                              "1:0:3",
+                              "1:1.5:3",
+                              "1:nan:3",
+                              "1:0.1:0",
+                              "1:0.1:-3"})
+        EXPECT_THROW((void)parse_sampled_rounds("--sampled-rounds", wrong), ConfigError) << wrong;
+}
+
+TEST(SampledConversion, SaysEpsilonFromBothSides) {
+    const std::vector<SampledRounds> phases{{1, 0.01, 400}, {2, 0.05, 200}};
+    const auto json =
+        nlohmann::json::parse(sampled_conversion_json(convert_sampled_rounds(phases, 1e-5)));
+    EXPECT_NEAR(json["epsilon"], 1.954, 1e-3);
+    EXPECT_LT(json["epsilon_lower"], json["epsilon"]);
+    EXPECT_TRUE(json["noise_multiplier"].is_null());
+    EXPECT_TRUE(json["sampling_probability"].is_null());
+    EXPECT_EQ(json["rounds"], 600);
+    EXPECT_EQ(json["sampled_rounds"][1]["noise_multiplier"], 2);
+}
+
+TEST(SampledConversion, FindsTheNoiseOfABudget) {
+    const SampledConversion found = convert_sampled_budget(1, 1e-5, 0.01, 1000);
+    EXPECT_LE(found.epsilon, 1);
+    EXPECT_GT(found.epsilon, 0.999);
+    const auto json = nlohmann::json::parse(sampled_conversion_json(found));
+    EXPECT_NEAR(json["noise_multiplier"], 1.416, 2e-3);
+    EXPECT_EQ(json["sampling_probability"], 0.01);
+    EXPECT_NE(sampled_conversion_text(found).find("certified"), std::string::npos);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sotto/core/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "core/numbers.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 #include "training/resume_fixtures.hpp"
 
 namespace sotto::test {

@@ -4,7 +4,7 @@
 
 #include "config/run_fixtures.hpp"
 #include "core/gnuplot.hpp"
-#include "sotto/core/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 namespace {

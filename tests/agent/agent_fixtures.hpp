@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/seeded_random.hpp"
+#include "learn/logistic.hpp"
+#include "learn/partition.hpp"
 #include "mpi/trainer_fixtures.hpp"
+#include "net/memory_network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/learn/logistic.hpp"
-#include "sotto/learn/partition.hpp"
-#include "sotto/net/memory_network.hpp"
 
 namespace sotto::test {
 

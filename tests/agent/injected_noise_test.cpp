@@ -6,7 +6,7 @@
 
 #include "agent/agent_fixtures.hpp"
 #include "mpi/federated_fixtures.hpp"
-#include "sotto/graph/push_sum.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
 namespace {

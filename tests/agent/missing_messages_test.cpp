@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "agent/agent_fixtures.hpp"
-#include "sotto/design/dropout_utility.hpp"
-#include "sotto/noise/noise_source.hpp"
-#include "sotto/privacy/dropouts.hpp"
+#include "design/dropout_utility.hpp"
+#include "noise/noise_source.hpp"
+#include "privacy/dropouts.hpp"
 
 namespace sotto {
 namespace {

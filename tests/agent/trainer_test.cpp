@@ -4,10 +4,10 @@
 #include <string>
 
 #include "agent/agent_fixtures.hpp"
-#include "sotto/agent/evaluation.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/quadratic.hpp"
-#include "sotto/learn/synthetic.hpp"
+#include "agent/evaluation.hpp"
+#include "core/numbers.hpp"
+#include "learn/quadratic.hpp"
+#include "learn/readers.hpp"
 
 namespace sotto {
 namespace {

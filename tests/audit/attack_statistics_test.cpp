@@ -2,14 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
 
 struct Trials {
     Eigen::VectorXd scores, signs;
@@ -90,6 +95,216 @@ TEST(AttackStatistics, RefuseTooFewTrials) {
     EXPECT_THROW((void)measure_attack(trials.scores, trials.signs, 1e-5, 0.99), ConfigError);
     EXPECT_THROW((void)measure_attack(trials.scores, Eigen::VectorXd(3), 1e-5, 0.99), ConfigError);
     EXPECT_THROW((void)trials_for_width(0, 0.05, 0.99), ConfigError);
+}
+
+TEST(Confidence, IsThePartOfANormalVariableWithinZ) {
+    for (const double level : {0.1, 0.5, 0.95, 0.99, 1 - 1e-9})
+        EXPECT_NEAR(std::erf(two_sided_z(level) / std::sqrt(2.0)), level, 1e-14) << level;
+}
+
+TEST(Confidence, LiesBetweenZeroAndOne) {
+    for (const double level : {0.0, 1.0, -0.1, 2.0, std::nan("")})
+        EXPECT_THROW((void)two_sided_z(level), ConfigError) << level;
+}
+
+VectorXd normals(Index count, double mean, std::uint64_t seed) {
+    SeededRandom random(seed, "ranking statistics test");
+    VectorXd result(count);
+    for (double& value : result) value = mean + random.normal();
+    return result;
+}
+
+TEST(RankingStatistics, AucIsTheShareOfPairsInOrder) {
+    VectorXd positive(4), negative(5);
+    positive << 3, 1, 2, 2;
+    negative << 0, 2, 1, 5, -1;
+    double pairs = 0;
+    for (const double p : positive)
+        for (const double n : negative) pairs += p > n ? 1 : p == n ? 0.5 : 0;
+    EXPECT_DOUBLE_EQ(measure_ranking(positive, negative, 0.9).auc, pairs / 20);
+}
+
+TEST(RankingStatistics, TellsNormalsApartAsOftenAsTheoryHasIt) {
+    // N(m, 1) exceeds N(0, 1) with probability Phi(m / sqrt 2); the best threshold gains 2 Phi(m /
+    // 2) - 1.
+    constexpr double mean = 1;
+    const double auc = 0.5 * std::erfc(-mean / 2);
+    const double advantage = std::erf(mean / 2 / std::sqrt(2));
+    const RankingFigures figures =
+        measure_ranking(normals(40000, mean, 1), normals(40000, 0, 2), 0.99);
+    EXPECT_LT(figures.lower, auc);
+    EXPECT_GT(figures.upper, auc);
+    EXPECT_LT(figures.upper - figures.lower, 0.02);
+    // Five standard errors of two rates of 20000 cases, and what a threshold near the best loses.
+    EXPECT_NEAR(figures.advantage, advantage, 5 * std::sqrt(0.5 / 20000) + 0.005);
+}
+
+TEST(RankingStatistics, IntervalsHoldAsOftenAsTheySay) {
+    constexpr int repetitions = 1000;
+    const double auc = 0.5 * std::erfc(-0.5 / 2);
+    int missed = 0;
+    for (std::uint64_t i = 0; i < repetitions; ++i) {
+        const RankingFigures figures =
+            measure_ranking(normals(150, 0.5, 2 * i + 10), normals(120, 0, 2 * i + 11), 0.9);
+        missed += auc < figures.lower || auc > figures.upper ? 1 : 0;
+    }
+    // 10%, five standard errors.
+    EXPECT_NEAR(missed, 100, 5 * std::sqrt(repetitions * 0.1 * 0.9));
+}
+
+TEST(RankingStatistics, GainNothingFromScoresThatSayNothing) {
+    const RankingFigures figures = measure_ranking(normals(4000, 0, 3), normals(4000, 0, 4), 0.99);
+    EXPECT_LT(figures.lower, 0.5);
+    EXPECT_GT(figures.upper, 0.5);
+    EXPECT_NEAR(figures.advantage, 0, 5 * std::sqrt(0.5 / 2000));
+    const VectorXd equal = VectorXd::Ones(10);
+    EXPECT_EQ(measure_ranking(equal, equal, 0.99).auc, 0.5);
+    EXPECT_EQ(measure_ranking(equal, equal, 0.99).advantage, 0);
+}
+
+TEST(RankingStatistics, RefuseTooFewScores) {
+    EXPECT_THROW((void)measure_ranking(normals(1, 0, 5), normals(9, 0, 6), 0.9), ConfigError);
+    EXPECT_THROW((void)measure_ranking(normals(9, 0, 5), normals(9, 0, 6), 1), ConfigError);
+}
+
+TEST(TradeOff, OfAGaussianMechanismIsItsCurveFromAbove) {
+    const boost::math::normal normal;
+    for (const double mu : {0.5, 1.0, 3.0}) {
+        const TradeOff trade_off(PrivacyLoss::gaussian(mu), 1e-5);
+        for (const double rate : {0.01, 0.05, 0.1, 0.3}) {
+            const double exact = boost::math::cdf(normal, boost::math::quantile(normal, rate) + mu);
+            EXPECT_GE(trade_off.true_positive_rate(rate), exact - 1e-12) << mu << " " << rate;
+            EXPECT_LE(trade_off.true_positive_rate(rate), exact + 0.02) << mu << " " << rate;
+        }
+    }
+}
+
+TEST(TradeOff, OfSampledRoundsLiesBetweenNothingAndTheRoundsWithoutSampling) {
+    const std::array rounds{SampledRounds{2, 0.2, 50}};
+    const TradeOff sampled(PrivacyLoss::sampled(rounds), 1e-5);
+    const TradeOff always(PrivacyLoss::gaussian(std::sqrt(50.0) / 2), 1e-5);
+    for (const double rate : {0.0, 0.01, 0.1, 0.5, 1.0}) {
+        EXPECT_GE(sampled.true_positive_rate(rate), rate);
+        EXPECT_LE(sampled.true_positive_rate(rate), always.true_positive_rate(rate) + 1e-9);
+        EXPECT_LE(sampled.true_positive_rate(rate), 1);
+    }
+}
+
+Eigen::MatrixXd white(Eigen::Index dimensions, Eigen::Index samples, std::uint64_t seed) {
+    SeededRandom random(seed, "white noise");
+    Eigen::MatrixXd values(dimensions, samples);
+    for (double& value : values.reshaped()) value = random.normal();
+    return values;
+}
+
+TEST(Whiteness, IsNotDoubtedMoreOftenThanItSays) {
+    int doubted = 0;
+    constexpr int runs = 300;
+    for (int run = 0; run < runs; ++run)
+        if (test_whiteness(white(30, 400, static_cast<std::uint64_t>(run))).p_value < 0.05)
+            ++doubted;
+    EXPECT_LE(doubted, 0.05 * runs + 4 * std::sqrt(0.05 * runs));
+}
+
+TEST(Whiteness, SeesScaleAndCorrelation) {
+    Eigen::MatrixXd values = white(20, 2000, 1);
+    EXPECT_GT(test_whiteness(values).p_value, 0.01);
+    EXPECT_LT(test_whiteness(1.03 * values).p_value, 1e-4);
+    Eigen::MatrixXd correlated = values;
+    correlated.row(3) = 0.98 * values.row(3) + std::sqrt(1 - 0.98 * 0.98) * values.row(7);
+    EXPECT_LT(test_whiteness(correlated).p_value, 1e-6);
+    Eigen::MatrixXd one = values;
+    one.row(2) *= 1.3;
+    EXPECT_LT(test_whiteness(one).p_value, 1e-6);
+}
+
+TEST(Whiteness, NeedsEnoughSamples) {
+    EXPECT_NO_THROW((void)test_whiteness(white(3, fewest_white_samples, 1)));
+    EXPECT_THROW((void)test_whiteness(white(3, fewest_white_samples - 1, 1)), ConfigError);
+    EXPECT_EQ(test_whiteness(white(0, fewest_white_samples, 1)).p_value, 1);
+}
+
+double binomial(long trials, long hits, double p) {
+    const auto n = static_cast<double>(trials), k = static_cast<double>(hits);
+    return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                    k * std::log(p) + (n - k) * std::log1p(-p));
+}
+
+/// Theorem 5.2 word by word.
+double p_value(long m, long r, long v, double epsilon, double delta) {
+    const double p = std::exp(epsilon) / (1 + std::exp(epsilon));
+    double beta = 0, alpha = 0;
+    for (long k = v; k <= r; ++k) beta += binomial(r, k, p);
+    for (long i = 1; i <= m; ++i) {
+        double between = 0;
+        for (long k = std::max(0L, v - i); k < v; ++k) between += binomial(r, k, p);
+        alpha = std::max(alpha, 2 * between / static_cast<double>(i));
+    }
+    return std::min(1.0, beta + alpha * static_cast<double>(m) * delta);
+}
+
+TEST(OneRunPValue, IsThatOfTheTheorem) {
+    for (const double epsilon : {0.0, 0.5, 2.0, 6.0})
+        for (const double delta : {0.0, 1e-5, 1e-3})
+            for (const long correct : {1L, 12L, 20L, 25L, 30L})
+                EXPECT_NEAR(one_run_p_value(200, 30, correct, epsilon, delta),
+                            p_value(200, 30, correct, epsilon, delta),
+                            1e-10)
+                    << epsilon << " " << delta << " " << correct;
+    EXPECT_EQ(one_run_p_value(10, 5, 0, 1, 1e-5), 1);
+}
+
+TEST(OneRunEpsilon, OfGuessesThatAreAllCorrectHasAClosedForm) {
+    // (e^epsilon / (1 + e^epsilon))^r = risk.
+    for (const long guesses : {10L, 100L, 1000L}) {
+        const double rate = std::pow(0.05, 1.0 / static_cast<double>(guesses));
+        EXPECT_NEAR(
+            one_run_epsilon(1000, guesses, guesses, 0, 0.05), std::log(rate / (1 - rate)), 1e-6);
+    }
+    // Half of them right tells nothing.
+    EXPECT_EQ(one_run_epsilon(1000, 100, 50, 0, 0.05), 0);
+    // Nothing can be said where delta could explain it all.
+    EXPECT_EQ(one_run_epsilon(1000, 10, 10, 0.01, 0.05), 0);
+    EXPECT_LT(one_run_epsilon(1000, 100, 95, 1e-4, 0.05), one_run_epsilon(1000, 100, 95, 0, 0.05));
+}
+
+TEST(MeasureOneRun, GuessesWhereScoresAreClear) {
+    // Records answer truthfully with probability e^2 / (1 + e^2), and only a tenth says which.
+    const double epsilon = 2, rate = std::exp(epsilon) / (1 + std::exp(epsilon));
+    SeededRandom random(4, "one run");
+    const Eigen::Index trials = 4000;
+    Eigen::VectorXd scores(trials), signs(trials);
+    for (Eigen::Index i = 0; i < trials; ++i) {
+        signs(i) = random.below(2) == 0 ? -1 : 1;
+        const double answer = (random.uniform() < rate ? 1 : -1) * signs(i);
+        scores(i) = answer * (i % 10 == 0 ? 5 : 1e-3) + 1e-4 * random.uniform();
+    }
+    const OneRunFigures figures = measure_one_run(scores, signs, 1e-5, 0.01);
+    EXPECT_LE(figures.epsilon_lower, epsilon);
+    EXPECT_GT(figures.epsilon_lower, 1.4);
+    EXPECT_GT(figures.correct, figures.guesses / 2);
+}
+
+TEST(MeasureOneRun, OfNothingFindsNothing) {
+    SeededRandom random(5, "one run");
+    int above = 0;
+    for (int run = 0; run < 100; ++run) {
+        Eigen::VectorXd scores(400), signs(400);
+        for (Eigen::Index i = 0; i < 400; ++i) {
+            signs(i) = random.below(2) == 0 ? -1 : 1;
+            scores(i) = random.normal();
+        }
+        above += measure_one_run(scores, signs, 0, 0.05).epsilon_lower > 0 ? 1 : 0;
+    }
+    EXPECT_LE(above, 10);
+}
+
+TEST(OneRunPValue, RefusesWhatCannotBe) {
+    EXPECT_THROW((void)one_run_p_value(10, 11, 5, 1, 0), ConfigError);
+    EXPECT_THROW((void)one_run_p_value(10, 5, 6, 1, 0), ConfigError);
+    EXPECT_THROW((void)one_run_p_value(10, 5, 5, -1, 0), ConfigError);
+    EXPECT_THROW((void)one_run_p_value(10, 5, 5, 1, std::nan("")), ConfigError);
+    EXPECT_THROW((void)one_run_epsilon(10, 5, 5, 0, 0), ConfigError);
 }
 
 }  // namespace

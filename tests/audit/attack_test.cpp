@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

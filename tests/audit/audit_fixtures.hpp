@@ -8,15 +8,14 @@
 #include <optional>
 #include <vector>
 
-#include "audit/audit_design.hpp"
-#include "audit/likelihood_analysis.hpp"
+#include "agent/bootstrap.hpp"
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
+#include "agent/trainer.hpp"
+#include "audit/canaries.hpp"
+#include "audit/likelihood_attack.hpp"
 #include "config/run_fixtures.hpp"
 #include "planning/configured_gossip.hpp"
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/agent/recording/recorded_seeds.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
-#include "sotto/agent/trainer.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto::test {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "audit/audit_fixtures.hpp"
-#include "audit/canary_record_analysis.hpp"
+#include "audit/canary_record_attack.hpp"
 #include "training/local_agents.hpp"
 
 namespace sotto::test {

@@ -1,16 +1,25 @@
 #include "audit/reconstruction_attack.hpp"
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
 
-#include "audit/audit_report.hpp"
+#include "audit/audit_fixtures.hpp"
+#include "audit/audit_job.hpp"
 #include "audit/audit_run.hpp"
-#include "audit/reconstruction_result.hpp"
-#include "sotto/core/files.hpp"
+#include "config/run_fixtures.hpp"
+#include "core/files.hpp"
 
 namespace sotto {
 namespace {
 
+using Eigen::Index;
+using Eigen::MatrixXd;
 using test::expect_contains;
 using test::Json;
 using test::message_of;
@@ -221,6 +230,197 @@ TEST(Reconstruction, RefusesWhatItCannotAttack) {
     config = reconstruction_config(folder, "ldp", "node:0");
     config.train.task.data = folder.write("few.csv", table(3, 2));
     EXPECT_NE(message_of<DataError>([&] { (void)attack_reconstruction(config); }), "");
+}
+
+ReconstructionResult result_of_three() {
+    const double infinity = std::numeric_limits<double>::infinity();
+    ReconstructionResult result;
+    result.attack = "reconstruction";
+    result.mechanism = "pairs";
+    result.view = "node:0";
+    result.agents = 4;
+    result.targets = {{1, 1, true, true, 1e-9, 0, 1e-8, true, false},
+                      {2, 1, true, false, 0.2, 0.1, 0.6, false, false},
+                      {3, 2, false, false, 0.7, infinity, 1, false, false}};
+    result.estimates = Eigen::MatrixXd::Constant(3, 4, 0.5);
+    result.truths = Eigen::MatrixXd::Ones(3, 4);
+    return result;
+}
+
+TEST(ReconstructionResult, CountsWhatWasRecoveredAndWhatIsHidden) {
+    const ReconstructionResult result = result_of_three();
+    EXPECT_EQ(result.recovered(), 1);
+    EXPECT_EQ(result.dimension(), 4);
+    const Json json = Json::parse(audit_report_json(result));
+    EXPECT_EQ(json.at("recovered"), 1);
+    EXPECT_EQ(json.at("dimension"), 4);
+    const Json& near = json.at("by_distance")[0];
+    EXPECT_EQ(near.at("targets"), 2);
+    EXPECT_EQ(near.at("identifiable"), 2);
+    EXPECT_EQ(near.at("exact"), 1);
+    EXPECT_EQ(near.at("recovered"), 1);
+    EXPECT_EQ(near.at("relative_error_median"), 0.6);
+    EXPECT_EQ(json.at("by_distance")[1].at("identifiable"), 0);
+    EXPECT_EQ(json.at("targets")[1].at("ratio"), 2);
+    EXPECT_TRUE(json.at("targets")[0].at("ratio").is_null());
+    EXPECT_TRUE(json.at("targets")[2].at("cramer_rao").is_null());
+    const std::string text = audit_report_text(result);
+    expect_contains(text, "reconstructs the rows of 3 agents, 4 values each");
+    expect_contains(text, "unbounded");
+    expect_contains(text, "recovered to 10%: 1 of 3 rows");
+}
+
+TEST(ReconstructionResult, UnderLaplaceNoiseHasNoCramerRaoBound) {
+    ReconstructionResult result = result_of_three();
+    result.gaussian = false;
+    const Json json = Json::parse(audit_report_json(result));
+    EXPECT_TRUE(json.at("targets")[1].at("cramer_rao").is_null());
+    EXPECT_EQ(json.at("targets")[1].at("linear_bound"), 0.1);
+    expect_contains(audit_report_text(result), "best linear");
+}
+
+TEST(ReconstructionResult, LeavesAPictureOfImagesOnly) {
+    const test::TemporaryFolder folder;
+    for (const Eigen::Index image_rows : {0, 2}) {
+        ReconstructionResult result = result_of_three();
+        result.image_rows = image_rows;
+        const std::filesystem::path path = folder.path(std::to_string(image_rows));
+        std::filesystem::create_directories(path);
+        result.write_files(RunDirectory::existing(path));
+        EXPECT_EQ(read_npy(path / "reconstruction.npy"), result.estimates);
+        EXPECT_EQ(std::filesystem::exists(path / "reconstruction.pgm"), image_rows > 0);
+    }
+}
+
+AuditConfig config_of(const TemporaryFolder& folder, const std::string& mechanism) {
+    AuditConfig config = test::audit_config(mechanism, 6, 12);
+    config.attack = "reconstruction";
+    config.view = "coalition:1,4";
+    std::string table = "a,b,c\n";
+    for (int i = 0; i < 12; ++i) table += std::to_string(i + 1) + ",0.5,-1\n";
+    config.train.task.data = folder.write("rows.csv", table);
+    config.train.task.partition = {PartitionSpec::Kind::iid, 0, 1};
+    config.train.run_directory = folder.path("run");
+    return config;
+}
+
+/// Recordings of a run, and what it contributed.
+struct Attacked {
+    TemporaryFolder folder;
+    AuditConfig config;
+    AuditSubject subject;
+    ReconstructionResult found;  ///< by the attack itself
+    Rows rows;
+
+    explicit Attacked(const std::string& mechanism)
+        : config(config_of(folder, mechanism)),
+          subject(build_audit_subject(config, true, *make_memory_network(6, 1))),
+          found(test::audit<ReconstructionResult>(config)),
+          rows(public_rows(config.train.plan, *subject.account)) {
+        rows.values = recorded_rows(folder.path("run/rows.npy"), 6);
+    }
+    [[nodiscard]] ReconstructionResult analyse(const Rows& truth, double level) const {
+        return analyse_reconstruction(
+            folder.path("run/views"), subject.process, subject.view, truth, level, 1);
+    }
+};
+
+TEST(ReconstructionAnalysis, EstimatesWithoutTheTruth) {
+    const Attacked attacked("pairs");
+    const ReconstructionResult result = attacked.analyse(attacked.rows, 0.99);
+    EXPECT_EQ(result.estimates, attacked.found.estimates);
+    Rows other = attacked.rows;
+    other.values.setZero();
+    EXPECT_EQ(attacked.analyse(other, 0.99).estimates, result.estimates);
+    for (std::size_t k = 0; k < result.targets.size(); ++k) {
+        const auto place = static_cast<Eigen::Index>(k);
+        const int target = result.targets[k].target;
+        EXPECT_TRUE(result.truths.row(place) == attacked.rows.values.row(target));
+        EXPECT_NEAR(
+            result.targets[k].error,
+            (result.estimates.row(place) - result.truths.row(place)).norm() / std::sqrt(3.0),
+            1e-12);
+        EXPECT_TRUE(k == 0 || result.targets[k - 1].distance <= result.targets[k].distance);
+    }
+}
+
+TEST(ReconstructionAnalysis, ScalesByTheBatch) {
+    const Attacked attacked("ldp");
+    Rows batches = attacked.rows;
+    batches.divisors *= 8;
+    const ReconstructionResult one = attacked.analyse(attacked.rows, 0.99),
+                               many = attacked.analyse(batches, 0.99);
+    EXPECT_LE((many.estimates - 8 * one.estimates).norm(), 1e-9 * many.estimates.norm());
+    long known = 0;
+    for (std::size_t k = 0; k < one.targets.size(); ++k) {
+        const double deviation = one.targets[k].deviation;
+        known += std::isfinite(deviation) ? 1 : 0;
+        if (std::isfinite(deviation))
+            EXPECT_NEAR(many.targets[k].deviation, 8 * deviation, 1e-9 * 8 * deviation);
+        else
+            EXPECT_EQ(many.targets[k].deviation, deviation);
+    }
+    EXPECT_GT(known, 0);
+}
+
+TEST(ReconstructionAnalysis, FindsRowsThatAreKnownTooWellUnderGaussianNoiseOnly) {
+    for (const std::string mechanism : {"ldp", "homomorphic"}) {
+        const Attacked attacked(mechanism);
+        Rows guessed = attacked.rows;
+        const ReconstructionResult honest = attacked.analyse(attacked.rows, 0.999);
+        for (std::size_t k = 0; k < honest.targets.size(); ++k)
+            guessed.values.row(honest.targets[k].target) =
+                honest.estimates.row(static_cast<Eigen::Index>(k));
+        const ReconstructionResult perfect = attacked.analyse(guessed, 0.999);
+        const auto known = std::ranges::count_if(
+            honest.targets, [](const auto& target) { return std::isfinite(target.deviation); });
+        EXPECT_GT(known, 0);
+        EXPECT_EQ(std::ssize(perfect.findings), mechanism == "ldp" ? known : 0);
+    }
+}
+
+TEST(ReconstructionAnalysis, RefusesRowsOfAnotherLength) {
+    const Attacked attacked("ldp");
+    Rows longer = attacked.rows;
+    longer.values = Eigen::MatrixXd::Ones(6, 5);
+    test::expect_contains(
+        test::message_of<DataError>([&] { (void)attacked.analyse(longer, 0.99); }), "rows have 5");
+}
+
+/// Pixels of a PGM.
+MatrixXd pixels_of(const std::string& picture) {
+    int width = 0, height = 0, end = 0;
+    EXPECT_EQ(std::sscanf(picture.c_str(), "P5\n%d %d\n255%n", &width, &height, &end), 2);
+    EXPECT_EQ(picture.size(), static_cast<std::size_t>(end + 1 + width * height));
+    MatrixXd pixels(height, width);
+    for (Index y = 0; y < height; ++y)
+        for (Index x = 0; x < width; ++x)
+            pixels(y, x) = static_cast<unsigned char>(
+                picture[static_cast<std::size_t>(end + 1 + y * width + x)]);
+    return pixels;
+}
+
+TEST(ReconstructionPicture, HasTheTruthAboveTheEstimateAsBrightAsTheTruth) {
+    // A row of 2 x 3 values a picture.
+    MatrixXd truths(2, 6), estimates(2, 6);
+    truths << 0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0;
+    estimates << 5, 4, 3, 2, 1, -1, 1, 1, 1, 1, 1, 1;
+    const MatrixXd pixels = pixels_of(reconstruction_picture(truths, estimates, 2));
+    ASSERT_EQ(pixels.rows(), 2 * 2 + 3 * 2);
+    ASSERT_EQ(pixels.cols(), 2 * (3 + 2) + 2);
+    EXPECT_EQ(pixels.block(2, 2, 2, 3), (MatrixXd(2, 3) << 0, 51, 102, 153, 204, 255).finished());
+    EXPECT_EQ(pixels.block(6, 2, 2, 3), (MatrixXd(2, 3) << 255, 204, 153, 102, 51, 0).finished());
+    // Nothing is white where the truth is black.
+    EXPECT_TRUE(pixels.block(6, 7, 2, 3).isZero(0));
+    EXPECT_TRUE((pixels.row(0).array() == 128).all());
+    EXPECT_TRUE((pixels.col(5).array() == 128).all());
+}
+
+TEST(ReconstructionPicture, ShowsTheFirstFewOnly) {
+    const MatrixXd many = MatrixXd::Ones(100, 4);
+    const MatrixXd pixels = pixels_of(reconstruction_picture(many, many, 2));
+    EXPECT_EQ(pixels.cols(), 12 * (2 + 2) + 2);
+    EXPECT_EQ(pixels.rows(), 4 * (2 * 2 + 3 * 2));
 }
 
 }  // namespace

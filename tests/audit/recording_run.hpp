@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "agent/bootstrap.hpp"
+#include "agent/recording/recorded_wire.hpp"
 #include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
 #include "mpi/recording_fixtures.hpp"
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/agent/recording/recorded_seeds.hpp"
-#include "sotto/net/memory_network.hpp"
-#include "sotto/views/message_process.hpp"
+#include "net/memory_network.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::test {
 

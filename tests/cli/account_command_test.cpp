@@ -7,7 +7,6 @@
 
 #include "program.hpp"
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/plan/plan_json.hpp"
 
 namespace sotto::test {
 namespace {

@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
+#include "core/stopwatch.hpp"
 #include "program.hpp"
 #include "small_disk.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 namespace {

@@ -1,6 +1,6 @@
 // Identities from `sotto keygen`, rosters, and trainings that need them.
 
-#include "sotto/trust/identity.hpp"
+#include "trust/identity.hpp"
 
 #include <fmt/format.h>
 #include <sodium.h>
@@ -10,8 +10,7 @@
 #include <memory>
 
 #include "program.hpp"
-#include "sotto/trust/key_ring.hpp"
-#include "sotto/trust/roster.hpp"
+#include "trust/key_ring.hpp"
 
 namespace sotto::test {
 namespace {

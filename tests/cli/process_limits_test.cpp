@@ -7,8 +7,8 @@
 #include <csignal>
 #include <thread>
 
+#include "core/stopwatch.hpp"
 #include "program.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 namespace {

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "sotto/core/stopwatch.hpp"
+#include "core/stopwatch.hpp"
 
 namespace sotto::test {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "core/files.hpp"
 #include "program.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto::test {
 

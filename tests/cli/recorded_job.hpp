@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/recording/recorded_view.hpp"
 #include "packet_capture.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
 
 namespace sotto::test {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files.hpp"
 #include "program.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "commands/cli/program.hpp"
 #include "mpi/wire_tap.hpp"
-#include "sotto/net/launch_environment.hpp"
+#include "net/mpi_session.hpp"
 
 int main(int argc, char** argv) {
     const char* const way = std::getenv("SOTTO_TEST_TAMPER");

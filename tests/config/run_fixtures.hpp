@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "core/files.hpp"
 #include "core/temporary_folder.hpp"
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/learn/synthetic.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 #include "sotto/plan/membership.hpp"
 #include "training/training.hpp"
 

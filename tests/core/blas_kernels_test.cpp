@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "sotto/core/linear_algebra.hpp"
+#include "core/linear_algebra.hpp"
 
 namespace sotto {
 namespace {

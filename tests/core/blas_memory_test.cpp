@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "core/linear_algebra.hpp"
 #include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 
 namespace sotto {
 namespace {

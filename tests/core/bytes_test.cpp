@@ -1,4 +1,4 @@
-#include "sotto/core/bytes.hpp"
+#include "core/bytes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "sotto/core/host.hpp"
+#include "core/host.hpp"
 
 #include <gtest/gtest.h>
 
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 
 namespace sotto {
 namespace {

@@ -1,11 +1,11 @@
-#include "sotto/core/pair_distances.hpp"
+#include "core/pair_distances.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 namespace {

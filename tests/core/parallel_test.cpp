@@ -1,4 +1,4 @@
-#include "sotto/core/parallel.hpp"
+#include "core/parallel.hpp"
 
 #include <gtest/gtest.h>
 

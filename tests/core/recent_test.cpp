@@ -1,4 +1,4 @@
-#include "sotto/core/recent.hpp"
+#include "core/recent.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/core/seeded_random.hpp"
+#include "core/seeded_random.hpp"
 
 #include <gtest/gtest.h>
 

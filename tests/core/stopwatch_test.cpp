@@ -1,4 +1,4 @@
-#include "sotto/core/stopwatch.hpp"
+#include "core/stopwatch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "sotto/core/value_range.hpp"
+#include "core/value_range.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "sotto/core/numbers.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/core/weighted_sum.hpp"
+#include "core/weighted_sum.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 namespace {

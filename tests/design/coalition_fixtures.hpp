@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "core/seeded_random.hpp"
 #include "design/coalition_point.hpp"
 #include "design/noise_fixtures.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/privacy/coalitions.hpp"
+#include "privacy/protection.hpp"
 
 namespace sotto::test {
 

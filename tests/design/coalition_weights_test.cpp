@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/linear_algebra.hpp"
 #include "core/test_support.hpp"
-#include "design/coalition_excess.hpp"
 #include "design/coalition_fixtures.hpp"
+#include "design/coalition_point.hpp"
 #include "design/group_layout_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
 
 namespace sotto {
 namespace {

@@ -1,15 +1,15 @@
-#include "sotto/design/dropout_utility.hpp"
+#include "design/dropout_utility.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
 #include "core/test_support.hpp"
 #include "design/noise_fixtures.hpp"
+#include "design/spatial_solver.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/design/spatial_solver.hpp"
 
 namespace sotto {
 namespace {

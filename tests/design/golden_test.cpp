@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
+#include "design/laplacian_solver.hpp"
 #include "design/mechanism_fixtures.hpp"
-#include "sotto/design/laplacian_solver.hpp"
-#include "sotto/design/spatial_solver.hpp"
-#include "sotto/graph/mixing_file.hpp"
-#include "sotto/graph/push_sum.hpp"
-#include "sotto/graph/spectrum.hpp"
+#include "design/spatial_solver.hpp"
+#include "graph/spectrum.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
 namespace {

@@ -3,8 +3,8 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "design/group_layout.hpp"
-#include "sotto/core/seeded_random.hpp"
+#include "core/seeded_random.hpp"
+#include "design/coalition_solver.hpp"
 
 namespace sotto::test {
 

@@ -1,11 +1,11 @@
-#include "sotto/design/laplacian_solver.hpp"
+#include "design/laplacian_solver.hpp"
 
 #include <gtest/gtest.h>
 
+#include "core/numbers.hpp"
 #include "core/test_support.hpp"
 #include "design/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

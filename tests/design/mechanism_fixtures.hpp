@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "design/noise_fixtures.hpp"
+#include "design/seed_groups.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/design/seed_groups.hpp"
 
 namespace sotto::test {
 

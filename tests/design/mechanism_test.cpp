@@ -5,14 +5,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/numbers.hpp"
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "design/mechanism_fixtures.hpp"
+#include "plan/lagged_noise.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/plan/lagged_noise.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/protection.hpp"
 
 namespace sotto {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "design/mechanism_fixtures.hpp"
-#include "sotto/privacy/plan_use.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto::test {
 

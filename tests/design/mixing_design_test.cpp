@@ -8,8 +8,8 @@
 
 #include "core/test_support.hpp"
 #include "design/mechanism_fixtures.hpp"
+#include "graph/spectrum.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/graph/spectrum.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/design/utility.hpp"
+#include "core/seeded_random.hpp"
+#include "sotto/design/design.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/graph/topology.hpp"
 
 namespace sotto::test {
 

@@ -1,4 +1,4 @@
-#include "sotto/design/reference_objectives.hpp"
+#include "design/reference_objectives.hpp"
 
 #include <gtest/gtest.h>
 

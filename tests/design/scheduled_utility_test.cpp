@@ -1,14 +1,13 @@
-#include "sotto/design/scheduled_utility.hpp"
+#include "design/scheduled_utility.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/test_support.hpp"
 #include "design/noise_fixtures.hpp"
 #include "design/temporal_fixtures.hpp"
+#include "design/temporal_utility.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/design/temporal_utility.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
-#include "sotto/graph/push_sum.hpp"
 
 namespace sotto {
 namespace {

@@ -3,13 +3,22 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
 #include "core/test_support.hpp"
+#include "design/coalition_fixtures.hpp"
 #include "design/mechanism_fixtures.hpp"
+#include "design/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {
 namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 using namespace test;
 
@@ -93,6 +102,145 @@ TEST(DesignOfSeedGroups, HasTheNoiseOfItsSolution) {
     EXPECT_EQ(design.plan.coalition_size, 1);
     EXPECT_EQ(design.objective, solution.value);
     EXPECT_EQ(design.lower_bound, solution.lower_bound);
+}
+
+using namespace test;
+
+TEST(MakeGroupPlan, AddsPrivateNoiseAndWhatTheFactorsOfTheGroupsSay) {
+    const VectorXd private_variance = random_kappa(5, 3);
+    const std::vector<SeedGroup> groups{{{0, 2, 3}}, {{1, 4}}, {{2, 4}}};
+    const std::vector<MatrixXd> factors{
+        MatrixXd::Random(3, 2), MatrixXd(2, 0), MatrixXd::Random(2, 1)};
+    NoisePlan plan = make_group_plan("example", private_variance, groups, factors);
+    plan.scale = 1;
+    plan.validate();
+    MatrixXd covariance = private_variance.asDiagonal();
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        covariance(groups[k].members, groups[k].members) += factors[k] * factors[k].transpose();
+    EXPECT_TRUE(spatial_covariance(plan).isApprox(covariance, 1e-12));
+    // A group without noise has no seed to deal.
+    ASSERT_EQ(plan.groups.size(), 7U);
+    EXPECT_EQ(plan.groups[5].members, groups[0].members);
+    EXPECT_EQ(plan.groups[6].members, groups[2].members);
+    EXPECT_EQ(plan.streams.size(), 5U + 2U + 1U);
+}
+
+TEST(BlockFactor, LeavesOutNoMoreThanIsNegligible) {
+    const MatrixXd root = MatrixXd::Random(5, 2);
+    MatrixXd block = root * root.transpose();
+    MatrixXd factor = block_factor(block, 1e-9);
+    EXPECT_EQ(factor.cols(), 2);
+    EXPECT_TRUE((factor * factor.transpose()).isApprox(block, 1e-12));
+    block.diagonal().array() += 1e-3;
+    factor = block_factor(block, 1e-2);
+    EXPECT_EQ(factor.cols(), 2);
+    const VectorXd missing = (block - factor * factor.transpose()).diagonal();
+    EXPECT_GE(missing.minCoeff(), -1e-12);
+    EXPECT_LE(missing.maxCoeff(), 1e-3 * (1 + 1e-9));
+    EXPECT_EQ(block_factor(MatrixXd::Zero(3, 3), 1e-9).cols(), 0);
+}
+
+TEST(DifferenceFactor, IsOppositeAtItsTwoEnds) {
+    const MatrixXd factor = difference_factor(0.3);
+    EXPECT_EQ(factor(0, 0), -factor(1, 0));
+    EXPECT_NEAR(factor(0, 0) * factor(0, 0), 0.3, 1e-15);
+    EXPECT_EQ(difference_factor(0).cols(), 0);
+}
+
+using namespace test;
+
+/// A ring of four: agent 0 shares seeds with 1 and 3, not with 2.
+class LimitPricesOfARing : public ::testing::Test {
+  protected:
+    LimitPricesOfARing() {
+        for (int u = 0; u < 4; ++u) prices_.add({u}, 1);
+    }
+
+    /// Follows the same excess for all coalitions but `large` for the one of `most`.
+    LimitPrices::Far pass(int most, double large, const LimitPrices::Step& step) {
+        LimitPrices::Far far(4);
+        priced_.clear();
+        for (int c = 0; c < 4; ++c) {
+            VectorXd excess = VectorXd::Constant(4, c == most ? large : 1);
+            excess(c) = 0;
+            priced_.push_back(prices_.follow(static_cast<std::size_t>(c), excess, step, far));
+        }
+        prices_.settle(far, step);
+        return far;
+    }
+
+    GroupLayout layout_{
+        4, edge_groups(make_graph(Topology::ring, 4)), GroupNoise::difference, false};
+    LimitPrices prices_{layout_, VectorXd::Constant(4, 2)};
+    std::vector<LimitPrices::Priced> priced_;
+};
+
+TEST_F(LimitPricesOfARing, AreEvenAmongThoseWhoShareSeeds) {
+    pass(-1, 1, {});
+    pass(-1, 1, {});
+    for (int c = 0; c < 4; ++c) {
+        const auto& [agents, prices] = priced_[static_cast<std::size_t>(c)];
+        // The one opposite learns no more than the mean.
+        EXPECT_EQ(agents,
+                  (std::vector<int>{std::min((c + 1) % 4, (c + 3) % 4),
+                                    std::max((c + 1) % 4, (c + 3) % 4)}));
+        for (const double price : prices) EXPECT_EQ(price, 0.25);
+    }
+}
+
+TEST_F(LimitPricesOfARing, GrowWithWhatALimitIsExceededBy) {
+    const LimitPrices::Step step{.power = 2, .mean = 1.5};
+    pass(1, 3, step);
+    for (const double price : priced_[1].prices) EXPECT_DOUBLE_EQ(price, 0.25 * 4);
+    for (const double price : priced_[0].prices) EXPECT_DOUBLE_EQ(price, 0.25 / 2.25);
+    pass(1, 3, {.power = 2, .mean = 1.5, .negligible = 0.5});
+    EXPECT_TRUE(priced_[0].agents.empty());
+    EXPECT_FALSE(priced_[1].agents.empty());
+}
+
+TEST_F(LimitPricesOfARing, GrowAtMostTenfoldAtOnce) {
+    pass(1, 1e6, {.power = 3});
+    for (const double price : priced_[1].prices) EXPECT_DOUBLE_EQ(price, 2.5);
+    pass(1, 1e-9, {.power = 3});
+    EXPECT_DOUBLE_EQ(priced_[1].prices(0), 0.25);
+}
+
+TEST_F(LimitPricesOfARing, AreGivenToOthersThatLearnTooMuch) {
+    const LimitPrices::Step step{.mean = 2, .negligible = 1e-3};
+    const LimitPrices::Far far = pass(2, 5, step);
+    EXPECT_EQ(far.coalition, (std::vector<int>{2, 3, 0, 1}));
+    EXPECT_EQ(far.excess, VectorXd({{5, 1, 1, 1}}));
+    EXPECT_EQ(priced_[2].agents, (std::vector<int>{1, 3}));
+    pass(2, 5, step);
+    EXPECT_EQ(priced_[2].agents, (std::vector<int>{0, 1, 3}));
+    EXPECT_EQ(priced_[0].agents, (std::vector<int>{1, 3}));
+    EXPECT_LT(priced_[2].prices(0), priced_[2].prices(1));
+}
+
+TEST(FarCoalitions, AreTheWorstOfAllParts) {
+    LimitPrices::Far some(2), others(2);
+    some.excess << 1, 3;
+    some.coalition = {4, 5};
+    others.excess << 2, 2;
+    others.coalition = {6, 7};
+    some.merge(others);
+    EXPECT_EQ(some.excess, VectorXd({{2, 3}}));
+    EXPECT_EQ(some.coalition, (std::vector<int>{6, 5}));
+}
+
+TEST(LimitPrices, BeginWithEverybodyWhoSharesNoSeeds) {
+    const GroupLayout alone(3, {}, GroupNoise::difference, false);
+    const GroupLayout ring(
+        3, edge_groups(make_graph(Topology::ring, 3)), GroupNoise::difference, false);
+    // Curious agents without friends, and nobody curious.
+    for (const auto& [layout, coalition, agents] :
+         {std::tuple{&alone, std::vector<int>{1}, std::vector<int>{0, 2}},
+          {&ring, std::vector<int>{}, std::vector<int>{0, 1, 2}}}) {
+        LimitPrices prices(*layout, VectorXd::Ones(3));
+        prices.add(coalition, 1);
+        LimitPrices::Far far(3);
+        EXPECT_EQ(prices.follow(0, VectorXd::Ones(3), {}, far).agents, agents);
+    }
 }
 
 }  // namespace

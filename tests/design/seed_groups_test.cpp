@@ -1,12 +1,12 @@
-#include "sotto/design/seed_groups.hpp"
+#include "design/seed_groups.hpp"
 
 #include <gtest/gtest.h>
 
+#include "core/files.hpp"
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
 #include "design/noise_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "design/noise_fixtures.hpp"
-#include "sotto/design/shaped_factor.hpp"
-#include "sotto/design/temporal_utility.hpp"
-#include "sotto/plan/lagged_noise.hpp"
+#include "design/shaped_factor.hpp"
+#include "design/temporal_utility.hpp"
+#include "plan/lagged_noise.hpp"
 
 namespace sotto::test {
 

@@ -1,11 +1,15 @@
-#include "sotto/design/temporal_utility.hpp"
+#include "design/temporal_utility.hpp"
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "core/seeded_random.hpp"
 #include "core/test_support.hpp"
 #include "design/noise_fixtures.hpp"
+#include "design/temporal_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/design/utility.hpp"
+#include "sotto/design/design.hpp"
 
 namespace sotto {
 namespace {
@@ -130,6 +134,109 @@ TEST(JointUtility, RefusesTooManyRows) {
     EXPECT_TRUE(test::contains(
         test::message_of<ConfigError>([&] { (void)joint_utility(mixing, ones(81)); }),
         "agents * rounds up to 400"));
+}
+
+/// What agents end up with after `rounds` rounds of u <- B u + z, x <- p (x + u), where z is 1 in
+/// one round: the training itself, round by round.
+double end_of_training(const Smoothing& smoothing, double p, long rounds, long noisy) {
+    double model = 0, velocity = 0, exponential = 0, tail = 0;
+    for (long t = 0; t < rounds; ++t) {
+        velocity = smoothing.momentum * velocity + (t == noisy ? 1 : 0);
+        model = p * (model + velocity);
+        exponential = smoothing.decay * exponential + (1 - smoothing.decay) * model;
+        if (t >= rounds - smoothing.tail_rounds)
+            tail += model / static_cast<double>(smoothing.tail_rounds);
+    }
+    return smoothing.decay > 0 ? exponential : tail;
+}
+
+TEST(ImpulseResponse, IsThatOfTheTraining) {
+    constexpr long rounds = 23;
+    std::vector<Smoothing> all(5);
+    all[1].momentum = 0.8;
+    all[2].tail_rounds = 6;
+    all[3].decay = 0.7;
+    all[4].momentum = 0.5;
+    all[4].tail_rounds = rounds;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const double p : {-0.6, 0.0, 0.4, 1.0}) {
+            ImpulseResponse<double> response(all[i], p, 1.0);
+            for (long age = 1; age <= rounds; ++age)
+                EXPECT_NEAR(
+                    response.next(), end_of_training(all[i], p, rounds, rounds - age), 1e-13)
+                    << i << ", p " << p << ", age " << age;
+        }
+}
+
+TEST(ImpulseResponse, OfAMatrixIsThatOfItsEigenvalues) {
+    Smoothing smoothing;
+    smoothing.momentum = 0.9;
+    smoothing.tail_rounds = 3;
+    Eigen::Matrix2d mixing;
+    mixing << 0.75, 0.25, 0.25, 0.75;  // eigenvalues 1 and 0.5
+    ImpulseResponse<Eigen::MatrixXd> whole(smoothing, mixing, Eigen::MatrixXd::Identity(2, 2));
+    ImpulseResponse<double> mean(smoothing, 1.0, 1.0), difference(smoothing, 0.5, 1.0);
+    for (int age = 1; age < 9; ++age) {
+        const Eigen::MatrixXd found = whole.next();
+        EXPECT_NEAR(found(0, 0) + found(0, 1), mean.next(), 1e-13) << age;
+        EXPECT_NEAR(found(0, 0) - found(0, 1), difference.next(), 1e-13) << age;
+    }
+}
+
+using namespace test;
+
+TEST(ModeGains, AreTheUtilityOfTheFactorRoundByRound) {
+    const MixingMatrix mixing = mixing_of(MixingRule::metropolis);
+    const auto steps = falling_steps(15);
+    SeededRandom random(3, "factor");
+    MatrixXd band(15, 4), lagged(15, 2);
+    for (Index t = 0; t < 15; ++t) {
+        band.row(t) << 1 + random.uniform(), random.normal(), random.normal(), random.normal();
+        lagged.row(t) << 1 + random.uniform(), random.normal();
+    }
+    for (const TemporalFactor& factor : {TemporalFactor{},
+                                         TemporalFactor{TemporalFactor::Kind::banded, band},
+                                         TemporalFactor{TemporalFactor::Kind::one_lag, lagged}})
+        for (const int gossip : {1, 2}) {
+            const MatrixXd inverse = factor.kind == TemporalFactor::Kind::identity
+                                         ? MatrixXd(MatrixXd::Identity(15, 15))
+                                         : MatrixXd(dense_factor(factor, 15).inverse());
+            const MatrixXd wanted =
+                spatial_utility(mixing, inverse * inverse.transpose(), steps, gossip);
+            const MatrixXd found = spatial_utility(mixing, factor, steps, gossip);
+            EXPECT_LT((found - wanted).norm(), 1e-11 * wanted.norm());
+        }
+}
+
+TEST(ModeGains, AreTheVariancesOfTheRecursionWrittenOut) {
+    // y(t) = sum_s lambda^(t-s+1) eta_s v(s), v = C_time^-1 z with independent z.
+    constexpr Index rounds = 11;
+    const auto steps = falling_steps(rounds);
+    SeededRandom random(5, "factor");
+    MatrixXd band(rounds, 3), lagged(rounds, 2);
+    for (Index t = 0; t < rounds; ++t) {
+        band.row(t) << 1 + random.uniform(), random.normal(), random.normal();
+        lagged.row(t) << 1 + random.uniform(), random.normal();
+    }
+    const VectorXd values = (VectorXd(4) << 1, 0.6, 0, -0.4).finished();
+    for (const TemporalFactor& factor : {TemporalFactor{},
+                                         TemporalFactor{TemporalFactor::Kind::banded, band},
+                                         TemporalFactor{TemporalFactor::Kind::one_lag, lagged}}) {
+        const MatrixXd inverse = factor.kind == TemporalFactor::Kind::identity
+                                     ? MatrixXd(MatrixXd::Identity(rounds, rounds))
+                                     : MatrixXd(dense_factor(factor, rounds).inverse());
+        const VectorXd found = mode_gains(lagged_noise(factor, rounds, 3), values, steps);
+        for (Index i = 0; i < values.size(); ++i) {
+            double expected = 0;
+            VectorXd state = VectorXd::Zero(rounds);  // coefficients of z
+            for (Index t = 0; t < rounds; ++t) {
+                state = values(i) *
+                        (state + steps[static_cast<std::size_t>(t)] * inverse.row(t).transpose());
+                expected += state.squaredNorm();
+            }
+            EXPECT_NEAR(found(i), expected, 1e-11 * (1 + expected)) << "mode " << i;
+        }
+    }
 }
 
 }  // namespace

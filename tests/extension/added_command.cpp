@@ -1,6 +1,6 @@
 // A subcommand of a user's own: `sotto greet`, which counts what it is told.
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "options/option_parser.hpp"
 
 namespace sotto {

@@ -2,7 +2,7 @@
 
 #include "extension/added_option.hpp"
 
-#include "options/option_bindings.hpp"
+#include "options/option_set.hpp"
 #include "options/plan_options.hpp"
 
 namespace sotto {

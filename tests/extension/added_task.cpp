@@ -1,7 +1,7 @@
 // A task of a user's own: `hill`, f_u(x) = |x - u 1|^2 / 2 in three dimensions.
 
 #include "sotto/core/error.hpp"
-#include "tasks/kinds/table.hpp"
+#include "tasks/task_table.hpp"
 
 namespace sotto {
 namespace {

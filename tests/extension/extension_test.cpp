@@ -5,13 +5,13 @@
 #include <set>
 
 #include "account/account_job.hpp"
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/cli/program.hpp"
+#include "core/files.hpp"
 #include "extension/added_option.hpp"
 #include "options/option_parser.hpp"
 #include "options/train_options.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 #include "training/training_fixtures.hpp"
 
 namespace sotto {

@@ -2,7 +2,7 @@
 // are read as they are, and a good account is read after changes to its values.
 
 #include "sotto/core/hash.hpp"
-#include "store/budget_account_text.hpp"
+#include "store/budget_account_file.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -3,9 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sotto/agent/checkpoint.hpp"
-#include "sotto/agent/saved_seeds.hpp"
-#include "sotto/core/json_input.hpp"
+#include "agent/checkpoint.hpp"
+#include "core/json.hpp"
 #include "store/checkpoint_store.hpp"
 #include "support.hpp"
 

@@ -1,9 +1,7 @@
 // config.ini of a run that is taken up: a file, or what rank 0 broadcasts of it. First byte 0: the
 // rest is the text; otherwise changes of a real one.
 
-#include "options/general_options.hpp"
 #include "options/option_parser.hpp"
-#include "options/run_of_directory.hpp"
 #include "options/train_options.hpp"
 #include "support.hpp"
 

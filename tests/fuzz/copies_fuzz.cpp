@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <set>
 
-#include "sotto/agent/checkpoint_copy.hpp"
-#include "sotto/core/bytes.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/trust/sealed_message.hpp"
-#include "store/checkpoint_copies.hpp"
+#include "agent/checkpoint.hpp"
+#include "core/bytes.hpp"
+#include "core/files.hpp"
 #include "store/checkpoint_store.hpp"
-#include "store/history_copies.hpp"
+#include "store/copies.hpp"
 #include "store/own_record.hpp"
-#include "store/restored_files.hpp"
 #include "support.hpp"
+#include "trust/seed_agreement.hpp"
 
 using namespace sotto;
 

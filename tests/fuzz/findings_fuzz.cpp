@@ -1,7 +1,7 @@
 // What the ranks of `sotto doctor` send to rank 0, down to the report. Inputs hold one rank's
 // findings, or those of two with a zero byte between.
 
-#include "commands/doctor/doctor_report.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "support.hpp"
 
 using namespace sotto;

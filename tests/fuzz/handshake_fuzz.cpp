@@ -1,8 +1,8 @@
 // Announcements and confirmations. First byte: with a roster or without; then changes to what
 // agent 1 announces, and to what it confirms.
 
-#include "sotto/trust/handshake.hpp"
 #include "support.hpp"
+#include "trust/handshake.hpp"
 
 using namespace sotto;
 

@@ -2,8 +2,8 @@
 // of the phases. First byte: whether the packed message, the history or a plan is changed.
 
 #include "config/config.hpp"
-#include "sotto/core/bytes.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "core/bytes.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "store/run_history.hpp"
 #include "support.hpp"
 #include "training/resume.hpp"

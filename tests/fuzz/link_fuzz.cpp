@@ -1,7 +1,7 @@
 // A message of an exchange, encrypted, and its address.
 
-#include "sotto/trust/link_cipher.hpp"
 #include "support.hpp"
+#include "trust/link_cipher.hpp"
 #include "trust/pair_fixtures.hpp"
 
 using namespace sotto;

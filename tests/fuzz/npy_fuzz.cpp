@@ -1,6 +1,6 @@
 // A matrix in a .npy file: mixing matrices and models.
 
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 #include "support.hpp"
 
 using namespace sotto;

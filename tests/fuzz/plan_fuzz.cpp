@@ -1,7 +1,7 @@
 // A noise plan: what rank 0 broadcasts, or a file.
 
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "agent/bootstrap.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sotto/agent/recording/recorded_seeds.hpp"
+#include "agent/recording/recorded_wire.hpp"
 #include "support.hpp"
 
 using namespace sotto;

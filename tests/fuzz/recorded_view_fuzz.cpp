@@ -1,6 +1,6 @@
 // The file of a recorded view.
 
-#include "sotto/agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_view.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -1,6 +1,6 @@
 // The file of what an agent put on the wire.
 
-#include "sotto/agent/recording/recorded_wire.hpp"
+#include "agent/recording/recorded_wire.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -1,7 +1,7 @@
 // The text of a roster.
 
-#include "sotto/trust/roster.hpp"
 #include "support.hpp"
+#include "trust/identity.hpp"
 
 using namespace sotto;
 

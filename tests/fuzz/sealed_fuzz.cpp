@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "sotto/trust/handshake.hpp"
-#include "sotto/trust/sealed_message.hpp"
-#include "sotto/trust/seed_agreement.hpp"
 #include "support.hpp"
+#include "trust/handshake.hpp"
+#include "trust/seed_agreement.hpp"
 
 using namespace sotto;
 

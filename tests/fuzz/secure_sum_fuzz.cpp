@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sotto/sums/secure_sum.hpp"
+#include "sums/secure_sum.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -3,13 +3,12 @@
 
 #include <unordered_map>
 
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/core/bytes.hpp"
-#include "sotto/trust/sealed_message.hpp"
-#include "sotto/trust/seed_agreement.hpp"
+#include "agent/bootstrap.hpp"
+#include "core/bytes.hpp"
 #include "support.hpp"
 #include "trust/group_fixtures.hpp"
 #include "trust/pair_fixtures.hpp"
+#include "trust/seed_agreement.hpp"
 
 using namespace sotto;
 

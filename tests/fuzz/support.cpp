@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sotto/trust/secret.hpp"
+#include "trust/secret.hpp"
 
 namespace sotto::fuzz {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "net/network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/network.hpp"
 
 /// What every decoder under test defines. Anything but a return is a finding.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

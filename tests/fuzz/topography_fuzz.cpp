@@ -1,6 +1,6 @@
 // Graph and mixing matrix as rank 0 broadcasts them. First byte: number of agents.
 
-#include "sotto/agent/bootstrap.hpp"
+#include "agent/bootstrap.hpp"
 #include "support.hpp"
 
 using namespace sotto;

@@ -3,9 +3,9 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "graph/spectrum.hpp"
 #include "graph_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/graph/spectrum.hpp"
 
 namespace sotto {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
-#include "sotto/graph/topology.hpp"
+#include "sotto/graph/graph.hpp"
 
 namespace sotto::test {
 

@@ -1,4 +1,4 @@
-#include "sotto/graph/neighbour_list.hpp"
+#include "graph/neighbour_list.hpp"
 
 #include "graph_fixtures.hpp"
 #include "sotto/core/error.hpp"

@@ -2,11 +2,11 @@
 #include <ostream>
 #include <string>
 
+#include "graph/edge_list.hpp"
+#include "graph/spectrum.hpp"
 #include "graph_fixtures.hpp"
-#include "sotto/graph/edge_list.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/graph/spectrum.hpp"
-#include "sotto/graph/topology.hpp"
 
 namespace sotto {
 namespace {

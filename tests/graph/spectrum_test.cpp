@@ -1,4 +1,4 @@
-#include "sotto/graph/spectrum.hpp"
+#include "graph/spectrum.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "sotto/graph/topography.hpp"
+#include "graph/topography.hpp"
 
 #include <gtest/gtest.h>
 

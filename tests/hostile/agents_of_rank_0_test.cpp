@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "core/bytes.hpp"
 #include "hostile/deviating_network.hpp"
-#include "sotto/core/bytes.hpp"
+#include "net/memory_network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/memory_network.hpp"
 #include "training/job.hpp"
 
 namespace sotto {

@@ -8,10 +8,10 @@
 #include <functional>
 
 #include "cli/program.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/trust/enrolment.hpp"
+#include "core/files.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "store/run_history.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "hostile/hostile_input.hpp"
-#include "sotto/learn/readers.hpp"
+#include "learn/readers.hpp"
 
 namespace sotto::test {
 

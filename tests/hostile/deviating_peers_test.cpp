@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/program.hpp"
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 
 namespace sotto::test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "commands/cli/program.hpp"
 #include "hostile/deviating_network.hpp"
-#include "sotto/net/launch_environment.hpp"
-#include "sotto/net/mpi_network.hpp"
+#include "net/mpi_network.hpp"
+#include "net/mpi_session.hpp"
 
 namespace sotto::test {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/net/network.hpp"
+#include "net/network.hpp"
 
 namespace sotto::test {
 

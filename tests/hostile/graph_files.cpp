@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include "account/departures.hpp"
+#include "core/files.hpp"
+#include "design/seed_groups.hpp"
+#include "graph/edge_list.hpp"
+#include "graph/neighbour_list.hpp"
 #include "hostile/hostile_input.hpp"
 #include "planning/budgets.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/design/seed_groups.hpp"
-#include "sotto/graph/edge_list.hpp"
-#include "sotto/graph/mixing_file.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/graph/mixing.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
-#include "sotto/graph/neighbour_list.hpp"
-#include "sotto/graph/topology.hpp"
-#include "sotto/views/view_query.hpp"
+#include "sotto/views/view_losses.hpp"
 
 namespace sotto::test {
 

@@ -3,15 +3,14 @@
 #include <filesystem>
 
 #include "audit/canaries.hpp"
-#include "audit/canary_records.hpp"
+#include "audit/known_models.hpp"
 #include "commands/sweep/sweep_file.hpp"
-#include "commands/sweep/sweep_outcome.hpp"
+#include "commands/sweep/sweep_folder.hpp"
+#include "core/files.hpp"
 #include "hostile/hostile_input.hpp"
-#include "options/run_of_directory.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/trust/identity.hpp"
-#include "sotto/trust/roster.hpp"
-#include "tasks/own_task.hpp"
+#include "options/train_options.hpp"
+#include "tasks/task.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::test {
 

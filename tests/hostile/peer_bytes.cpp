@@ -2,18 +2,18 @@
 
 #include <cmath>
 
-#include "agent/bootstrap/topography_message.hpp"
+#include "agent/bootstrap.hpp"
+#include "agent/bootstrap/sharing.hpp"
 #include "commands/doctor/rank_findings.hpp"
 #include "config/peer_notes.hpp"
+#include "core/bytes.hpp"
 #include "fuzz/support.hpp"
 #include "hostile/hostile_input.hpp"
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/core/bytes.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/trust/handshake.hpp"
 #include "tasks/data_shape.hpp"
-#include "training/agreed_graph.hpp"
-#include "training/rank_figures.hpp"
+#include "training/manifest.hpp"
+#include "training/participants.hpp"
+#include "trust/handshake.hpp"
 
 namespace sotto::test {
 

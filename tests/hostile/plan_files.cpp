@@ -2,10 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.hpp"
 #include "hostile/hostile_input.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/plan/plan_size.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto::test {
 

@@ -8,9 +8,9 @@
 #include <map>
 #include <vector>
 
+#include "agent/checkpoint.hpp"
+#include "core/files.hpp"
 #include "hostile/stopped_run.hpp"
-#include "sotto/agent/saved_seeds.hpp"
-#include "sotto/core/files.hpp"
 #include "store/checkpoint_store.hpp"
 #include "store/run_history.hpp"
 

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
+#include "core/bytes.hpp"
+#include "core/files.hpp"
+#include "core/numbers.hpp"
 #include "core/temporary_folder.hpp"
 #include "hostile/deviating_network.hpp"
-#include "sotto/core/bytes.hpp"
+#include "net/memory_network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/net/memory_network.hpp"
 #include "store/own_record.hpp"
 #include "store/sent_mark.hpp"
 #include "training/resume_fixtures.hpp"

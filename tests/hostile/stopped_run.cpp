@@ -3,9 +3,9 @@
 #include <csignal>
 #include <stdexcept>
 
-#include "sotto/core/files.hpp"
-#include "sotto/trust/enrolment.hpp"
+#include "core/files.hpp"
 #include "store/checkpoint_store.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::test {
 

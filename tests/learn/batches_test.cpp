@@ -1,4 +1,4 @@
-#include "sotto/learn/batches.hpp"
+#include "learn/batches.hpp"
 
 #include <gtest/gtest.h>
 

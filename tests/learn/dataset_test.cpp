@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/numbers.hpp"
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
+#include "learn/partition.hpp"
 #include "learn/reader_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/split.hpp"
 
 namespace sotto {
 namespace {

@@ -1,13 +1,13 @@
-#include "sotto/learn/handed_objective.hpp"
+#include "learn/handed_objective.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/numbers.hpp"
 #include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

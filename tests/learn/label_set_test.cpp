@@ -1,4 +1,4 @@
-#include "sotto/learn/label_set.hpp"
+#include "learn/label_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sotto/learn/logistic.hpp"
+#include "learn/logistic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <limits>
 #include <memory>
 
+#include "core/numbers.hpp"
 #include "learn/gradients.hpp"
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {

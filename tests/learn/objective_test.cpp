@@ -5,13 +5,13 @@
 #include <cmath>
 #include <functional>
 
+#include "core/numbers.hpp"
 #include "learn/gradients.hpp"
+#include "learn/logistic.hpp"
+#include "learn/quadratic.hpp"
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/logistic.hpp"
-#include "sotto/learn/quadratic.hpp"
-#include "sotto/learn/synthetic.hpp"
 
 namespace sotto {
 namespace {

@@ -1,21 +1,28 @@
-#include "sotto/learn/partition.hpp"
+#include "learn/partition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <set>
 
+#include "core/numbers.hpp"
+#include "core/temporary_folder.hpp"
+#include "learn/reader_fixtures.hpp"
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
 
+using test::all_rows;
+using test::random_real_data;
+
 using Rows = std::vector<Eigen::Index>;
 using Kind = PartitionSpec::Kind;
-using test::all_rows;
 
 Eigen::VectorXd cyclic_labels(Eigen::Index records, int classes) {
     Eigen::VectorXd labels(records);
@@ -201,6 +208,77 @@ TEST(Partition, NamesAreReadBack) {
                                    "by-label:1.5",
                                    "by-label:99999999999"})
         EXPECT_THROW((void)parse_partition("--partition", text), ConfigError) << text;
+}
+
+TEST(SplitRows, GivesDisjointAscendingPartsThatCoverAllRows) {
+    for (const Eigen::Index records : {2, 3, 10, 1001})
+        for (const double fraction : {1e-9, 0.2, 0.5, 1 - 1e-9}) {
+            const Split split = split_rows(records, fraction, 4);
+            EXPECT_TRUE(std::is_sorted(split.train.begin(), split.train.end()));
+            EXPECT_TRUE(std::is_sorted(split.test.begin(), split.test.end()));
+            EXPECT_FALSE(split.train.empty());
+            EXPECT_FALSE(split.test.empty());
+            std::vector<Eigen::Index> merged;
+            std::merge(split.train.begin(),
+                       split.train.end(),
+                       split.test.begin(),
+                       split.test.end(),
+                       std::back_inserter(merged));
+            EXPECT_EQ(merged, all_rows(records));
+        }
+    EXPECT_EQ(split_rows(1000, 0.2, 1).test.size(), 200U);
+    EXPECT_EQ(split_rows(1000, 0.2, 1).test, split_rows(1000, 0.2, 1).test);
+    EXPECT_NE(split_rows(1000, 0.2, 1).test, split_rows(1000, 0.2, 2).test);
+}
+
+TEST(SplitRows, RefusesFractionsOutsideTheOpenUnitInterval) {
+    for (const double fraction : {0.0, 1.0, -0.1, 2.0, std::nan("")})
+        EXPECT_THROW((void)split_rows(10, fraction, 1), ConfigError) << fraction;
+    EXPECT_THROW((void)split_rows(1, 0.5, 1), DataError);
+}
+
+/// Every change of it shows.
+void expect_digest_sees(const Dataset& data, const std::function<void(Dataset&)>& change) {
+    Dataset changed = data;
+    EXPECT_EQ(digest_of_records(changed), digest_of_records(data));
+    change(changed);
+    EXPECT_NE(digest_of_records(changed), digest_of_records(data));
+}
+
+TEST(RecordsDigest, SeesEveryPartOfTheRecords) {
+    const Dataset data = random_real_data(9, 4, 1);
+    expect_digest_sees(data, [](Dataset& d) { d.labels(3) += 1e-9; });
+    expect_digest_sees(data, [](Dataset& d) { d.features.valuePtr()[5] += 1e-9; });
+    expect_digest_sees(data, [](Dataset& d) { d.features.innerIndexPtr()[0] ^= 1; });
+    expect_digest_sees(data, [](Dataset& d) { d.target = Target::value; });
+    expect_digest_sees(data, [](Dataset& d) { d.image_rows = 2; });
+    expect_digest_sees(data, [](Dataset& d) { d.writers.assign(9, 0); });
+    expect_digest_sees(data, [](Dataset& d) { d = widened(std::move(d), 5); });
+    std::vector<Eigen::Index> rows{0, 1, 2, 3, 4, 5, 6, 7, 8};
+    expect_digest_sees(data, [&](Dataset& d) {
+        std::swap(rows[2], rows[7]);
+        d = select_rows(d, rows);
+    });
+    expect_digest_sees(data, [&](Dataset& d) {
+        rows.pop_back();
+        d = select_rows(d, rows);
+    });
+}
+
+TEST(RecordsDigest, OfDenseRecordsSeesThemToo) {
+    Dataset data = random_real_data(6, 3, 2);
+    data.dense = DenseRows(RealRows(RealRows::Random(6, 3)));
+    expect_digest_sees(data, [](Dataset& d) { std::get<RealRows> (*d.dense)(5, 2) += 1e-9; });
+    data.dense = DenseRows(PixelRows(PixelRows::Constant(6, 3, 7)));
+    expect_digest_sees(data, [](Dataset& d) { std::get<PixelRows> (*d.dense)(0, 1) = 8; });
+}
+
+TEST(RecordsDigest, IsThatOfTheContentWhateverTheFile) {
+    const test::TemporaryFolder folder;
+    const std::string text = "+1 1:1 3:0.5\n-1 2:1\n";
+    const Dataset plain = read_records(folder.write("a.svm", text));
+    const Dataset commented = read_records(folder.write("b.svm", "# copied\n" + text));
+    EXPECT_EQ(digest_of_records(plain), digest_of_records(commented));
 }
 
 }  // namespace

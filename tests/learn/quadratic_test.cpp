@@ -1,4 +1,4 @@
-#include "sotto/learn/quadratic.hpp"
+#include "learn/quadratic.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@ namespace {
 
 using test::all_rows;
 using test::random_real_data;
+using test::random_vector;
 
 TEST(Quadratic, HasTheValuesOfTheEquation) {
     const double angle = std::acos(-1.0) / 12;
@@ -51,6 +52,88 @@ TEST(Quadratic, HasNoLossesOfSingleRecords) {
     EXPECT_THROW((void)make_quadratic_objective(0, 4)->record_losses(Eigen::Vector2d(1, 2),
                                                                      random_real_data(3, 2, 1)),
                  ConfigError);
+}
+
+Eigen::VectorXd mean_of(const Dataset& data) {
+    return Eigen::MatrixXd(data.features).colwise().mean().transpose();
+}
+
+TEST(Averaging, HasGradientsThatAreMinusTheValuesWhateverTheModel) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        const Dataset data = random_real_data(20, 6, seed);
+        const Eigen::MatrixXd values(data.features);
+        const auto objective = make_averaging_objective(data, std::nullopt);
+        EXPECT_EQ(objective->dimension(), 6);
+        EXPECT_EQ(objective->records(), 20);
+        EXPECT_TRUE(objective->record_clipping());
+        Eigen::VectorXd gradient(6);
+        for (const double scale : {0.0, 1.0, 1e6}) {
+            const Eigen::VectorXd model = random_vector(6, scale, seed);
+            for (Eigen::Index row = 0; row < 20; ++row) {
+                objective->mean_gradient(model, std::vector<Eigen::Index>{row}, gradient);
+                EXPECT_EQ(gradient, -values.row(row).transpose());
+            }
+            objective->mean_gradient(model, all_rows(20), gradient);
+            EXPECT_LE((gradient + mean_of(data)).norm(), 1e-14) << "seed " << seed;
+        }
+    }
+}
+
+TEST(Averaging, WithRegularisationHasHalfTheMeanSquaredDistanceAsItsLoss) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        const Dataset data = random_real_data(15, 4, seed);
+        const Eigen::MatrixXd values(data.features);
+        const auto objective = make_averaging_objective(data, std::nullopt);
+        const Eigen::VectorXd model = random_vector(4, 1, seed);
+        const LossSum loss = objective->train_loss(model);
+        EXPECT_EQ(loss.records, 15);
+        EXPECT_FALSE(loss.has_accuracy);
+        EXPECT_NEAR(loss.loss / 15 + 0.5 * model.squaredNorm(),
+                    0.5 * (values.rowwise() - model.transpose()).rowwise().squaredNorm().mean(),
+                    1e-13);
+        const auto curvature = objective->curvature_sum(model);
+        ASSERT_TRUE(curvature);
+        EXPECT_EQ(curvature->loss, loss.loss);
+        EXPECT_LE((curvature->gradient + 15 * mean_of(data)).norm(), 1e-12);
+        EXPECT_EQ(curvature->hessian, Eigen::MatrixXd::Zero(4, 4));
+    }
+}
+
+TEST(Averaging, IsTestedOnTheDistanceToTheMean) {
+    const Dataset data = random_real_data(9, 3, 5);
+    const Eigen::VectorXd mean = random_vector(3, 1, 6), model = random_vector(3, 1, 7);
+    const auto objective = make_averaging_objective(data, mean);
+    for (const Eigen::Index stride : {1, 4}) {
+        LossSum all;
+        for (Eigen::Index first = 0; first < stride; ++first)
+            all += objective->test_loss(model, first, stride);
+        EXPECT_EQ(all.records, 1);
+        EXPECT_NEAR(all.loss, 0.5 * (model - mean).squaredNorm(), 1e-15);
+    }
+    EXPECT_EQ(objective->test_loss(mean, 0, 1).loss, 0);
+    EXPECT_EQ(make_averaging_objective(data, std::nullopt)->test_loss(model, 0, 1).records, 0);
+    EXPECT_THROW((void)objective->test_loss(model, -1, 1), ConfigError);
+    EXPECT_THROW((void)make_averaging_objective(data, random_vector(2, 1, 1)), DataError);
+    EXPECT_THROW((void)make_averaging_objective(random_real_data(0, 3, 1), std::nullopt),
+                 DataError);
+}
+
+TEST(Averaging, ClipsEveryValue) {
+    const Dataset data = random_real_data(30, 5, 8);
+    const Eigen::MatrixXd values(data.features);
+    const auto objective = make_averaging_objective(data, std::nullopt);
+    constexpr double clip = 1.5, grid = 0x1p-40;
+    Eigen::VectorXd expected = Eigen::VectorXd::Zero(5), sum(5);
+    int clipped = 0;
+    for (Eigen::Index row = 0; row < 30; ++row) {
+        const double norm = values.row(row).norm();
+        expected -= values.row(row).transpose() * (norm > clip ? clip / norm : 1.0);
+        if (norm > clip) ++clipped;
+    }
+    EXPECT_GT(clipped, 3);
+    EXPECT_LT(clipped, 27);
+    objective->clipped_gradient_sum(Eigen::VectorXd::Zero(5), all_rows(30), clip, grid, sum);
+    EXPECT_LE((sum - expected).cwiseAbs().maxCoeff(), 31 * grid);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sotto/learn/quantile_clipping.hpp"
+#include "learn/quantile_clipping.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,14 +6,14 @@
 #include <cmath>
 #include <vector>
 
+#include "core/numbers.hpp"
+#include "learn/canary.hpp"
 #include "learn/gradients.hpp"
+#include "learn/layered_objective.hpp"
+#include "learn/layers.hpp"
+#include "learn/logistic.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/canary.hpp"
-#include "sotto/learn/layered_objective.hpp"
-#include "sotto/learn/layers/models.hpp"
-#include "sotto/learn/logistic.hpp"
 
 namespace sotto {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/readers.hpp"
 
 namespace sotto::test {
 

@@ -1,14 +1,23 @@
-#include "sotto/learn/record_objective.hpp"
+#include "learn/record_objective.hpp"
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
+#include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cmath>
+#include <cstring>
+#include <numeric>
+#include <vector>
 
+#include "core/numbers.hpp"
+#include "core/test_support.hpp"
 #include "learn/gradients.hpp"
+#include "learn/layers.hpp"
+#include "learn/logistic.hpp"
+#include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {
@@ -125,6 +134,215 @@ TEST(RecordObjective, AveragesGradientsAndAddsLosses) {
     Eigen::VectorXd sum(4);
     EXPECT_THROW(objective.clipped_gradient_sum(model, all_rows(30), 1, 0x1p-60, sum), ConfigError);
     EXPECT_THROW((void)Distances(random_real_data(0, 4, 1), nullptr), DataError);
+}
+
+constexpr double grid = 0x1p-40;
+
+Dataset of_persons(Eigen::Index records, int persons) {
+    Dataset data = synthetic_binary(records, 3);
+    for (Eigen::Index row = 0; row < records; ++row)
+        data.writers.push_back(static_cast<int>((row * row) % persons));
+    return data;
+}
+
+std::unique_ptr<Objective> logistic(const Dataset& data) {
+    return make_logistic_objective(data, nullptr);
+}
+
+TEST(UnitsOf, GroupRowsByWhoTheyAreOf) {
+    Dataset data = of_persons(6, 100);
+    data.writers = {7, 3, 7, 3, 9, 7};
+    const std::vector<Eigen::Index> rows{5, 1, 2, 4};
+    EXPECT_EQ(units_of(data, rows), (Units{{5, 2}, {1}, {4}}));
+    data.writers.clear();
+    EXPECT_THROW((void)units_of(data, rows), DataError);
+}
+
+TEST(UnitObjective, ClipsTheMeanGradientOfAUnitAsOne) {
+    const Dataset data = of_persons(200, 23);
+    const Units units = units_of(data, test::all_rows(200));
+    const auto records = logistic(data);
+    const auto persons = make_unit_objective(logistic(data), units);
+    ASSERT_EQ(persons->records(), std::ssize(units));
+    const Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(records->dimension(), -0.5, 0.5);
+    const double clip = 0.4;
+    const std::vector<Eigen::Index> batch{2, 0, 5};
+    Eigen::VectorXd wanted = Eigen::VectorXd::Zero(model.size()), mean = wanted, one = wanted;
+    Eigen::VectorXd sum = wanted;
+    int shortened = 0;
+    for (const Eigen::Index unit : batch) {
+        records->mean_gradient(model, units[static_cast<std::size_t>(unit)], one);
+        mean += one / 3;
+        wanted += one * std::min(1.0, clip / one.norm());
+        shortened += one.norm() > clip ? 1 : 0;
+    }
+    persons->clipped_gradient_sum(model, batch, clip, grid, sum);
+    EXPECT_LE((sum - wanted).norm(), 1e-9);
+    EXPECT_EQ(persons->records_shortened(), shortened);
+    EXPECT_GT(shortened, 0);
+    persons->mean_gradient(model, batch, one);
+    EXPECT_LE((one - mean).norm(), 1e-14);
+    EXPECT_EQ(persons->train_loss(model).records, 200) << "losses are those of records";
+    EXPECT_EQ(persons->train_loss(model).loss, records->train_loss(model).loss);
+}
+
+TEST(UnitObjective, IsChangedByOnePersonsRecordsAsByOneRecord) {
+    // A person with many records of any size, one with none of them: the sum moves by at most C.
+    Dataset data = of_persons(120, 11);
+    const Units units = units_of(data, test::all_rows(120));
+    const double clip = 0.1;
+    const auto sum_with = [&](double scale, bool there) {
+        Dataset changed = data;
+        for (const Eigen::Index row : units[4])
+            for (SparseRows::InnerIterator entry(changed.features, row); entry; ++entry)
+                entry.valueRef() *= scale;
+        const auto persons = make_unit_objective(logistic(changed), units);
+        std::vector<Eigen::Index> batch{0, 1, 2, 3, 5};
+        if (there) batch.insert(batch.begin() + 2, 4);
+        const Eigen::VectorXd model = Eigen::VectorXd::Constant(persons->dimension(), 0.1);
+        Eigen::VectorXd sum(model.size());
+        persons->clipped_gradient_sum(model, batch, clip, grid, sum);
+        return sum;
+    };
+    const Eigen::VectorXd without = sum_with(1, false);
+    for (const double scale : {1.0, 1e3, 1e12, -50.0}) {
+        EXPECT_LE((sum_with(scale, true) - without).norm(), clip) << scale;
+        EXPECT_GT((sum_with(scale, true) - without).norm(), 0.3 * clip) << scale;
+    }
+}
+
+struct Shape {
+    std::string name;
+    Eigen::Index features;
+    std::function<Layers()> layers;
+};
+
+/// Sizes of real tasks, small ones, and odd ones.
+std::vector<Shape> shapes() {
+    return {{"softmax", 784, [] { return softmax_layers(784, 10); }},
+            {"softmax of three", 3, [] { return softmax_layers(3, 2); }},
+            {"mlp", 784, [] { return mlp_layers(784, 128, 10); }},
+            {"odd mlp", 13, [] { return mlp_layers(13, 7, 3); }},
+            {"regression", 8, [] { return mlp_layers(8, 33, 1); }},
+            {"cnn", 784, [] {
+                 return cnn_layers({28, 28, 1}, 10);
+             }}};
+}
+
+/// What the chain computes for the record in this column.
+std::vector<double> column(LayerChain& chain,
+                           const Eigen::VectorXd& model,
+                           const Eigen::MatrixXd& records,
+                           const Eigen::MatrixXd& slopes,
+                           Eigen::Index place) {
+    chain.features(records.cols()) = records;
+    const Eigen::MatrixXd out = chain.forward(model);
+    chain.output_slopes() = slopes;
+    chain.backward(model);
+    std::vector<double> result(out.col(place).begin(), out.col(place).end());
+    result.push_back(chain.gradient_norms()[place]);
+    // Alone, its gradient is that of its slopes in all layers.
+    for (Eigen::Index i = 0; i < records.cols(); ++i)
+        if (i != place) chain.drop_record(i);
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(chain.parameters());
+    chain.add_gradients(gradient);
+    result.insert(result.end(), gradient.begin(), gradient.end());
+    return result;
+}
+
+TEST(RecordTiles, BeginLargeAndEndSmall) {
+    for (const Shape& shape : shapes()) {
+        LayerChain chain(shape.layers(), shape.features);
+        const auto tiles = place_independent_tiles(chain);
+        ASSERT_FALSE(tiles.empty()) << shape.name;
+        EXPECT_TRUE(std::ranges::is_sorted(tiles, std::greater())) << shape.name;
+        EXPECT_LE(tiles.front(), static_cast<Eigen::Index>(chain.chunk_records()));
+        EXPECT_GE(tiles.back(), 1);
+        EXPECT_EQ(tiles, place_independent_tiles(chain)) << shape.name << ": not reproducible";
+    }
+}
+
+// The same record among others, in every tenth place of every tile.
+TEST(RecordTiles, HaveTheSameBitsForARecordInEveryPlace) {
+    for (const Shape& shape : shapes()) {
+        LayerChain chain(shape.layers(), shape.features);
+        const auto tiles = place_independent_tiles(chain);
+        const Eigen::VectorXd model = random_vector(chain.parameters(), 1, 2);
+        const Eigen::VectorXd record = random_vector(shape.features, 1, 3);
+        const Eigen::VectorXd slope = random_vector(chain.outputs(), 1, 4);
+        std::vector<double> first;
+        for (const Eigen::Index tile : tiles)
+            for (Eigen::Index place = 0; place < tile;
+                 place += std::max<Eigen::Index>(tile / 9, 1)) {
+                const auto seed = static_cast<std::uint64_t>(100 + place);
+                Eigen::MatrixXd records =
+                    random_vector(shape.features * tile, 1, seed).reshaped(shape.features, tile);
+                Eigen::MatrixXd slopes = random_vector(chain.outputs() * tile, 1, seed + 1)
+                                             .reshaped(chain.outputs(), tile);
+                records.col(place) = record;
+                slopes.col(place) = slope;
+                auto found = column(chain, model, records, slopes, place);
+                // Sums over a tile of other size are made in another order: what is summed counts.
+                const auto counted = static_cast<std::size_t>(chain.outputs()) + 1;
+                const auto compared =
+                    tiles.size() == 1 || tile == tiles.front() ? found.size() : counted;
+                if (first.empty()) first = found;
+                EXPECT_EQ(0, std::memcmp(first.data(), found.data(), compared * sizeof(double)))
+                    << shape.name << ", tile of " << tile << ", place " << place;
+            }
+    }
+}
+
+using Outcome = ClippedRecords::Outcome;
+
+TEST(ClippedRecords, AddUpWhatWasClippedAndSayWhich) {
+    Eigen::VectorXd sum = Eigen::VectorXd::Ones(3);
+    ClippedRecords clipped(0.5, 0x1p-30, sum);
+    Eigen::VectorXd small = Eigen::Vector3d(0.1, -0.2, 0),
+                    large = Eigen::Vector3d(3e200, 0, -4e200),
+                    bad = Eigen::Vector3d(0, not_a_number, 0);
+    EXPECT_EQ(clipped.add(small), Outcome::whole);
+    EXPECT_EQ(clipped.add(large), Outcome::shortened);
+    EXPECT_EQ(clipped.add(bad), Outcome::set_to_zero);
+    clipped.finish();
+    EXPECT_LE((sum - Eigen::Vector3d(0.4, -0.2, -0.4)).cwiseAbs().maxCoeff(), 3 * 0x1p-30);
+    for (const double value : sum) EXPECT_EQ(value, std::round(value * 0x1p30) * 0x1p-30);
+}
+
+TEST(ClippedRecords, AreNeverLongerThanTheClip) {
+    for (const double scale : {1e-3, 1.0, 1e12, 1e300})
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            Eigen::VectorXd gradient = test::random_vector(11, scale, seed), sum(11);
+            ClippedRecords clipped(1.0 / 3, 37 * 0x1p-44, sum);
+            (void)clipped.add(gradient);
+            clipped.finish();
+            EXPECT_TRUE(test::norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
+        }
+}
+
+TEST(RowWalker, VisitsTheStoredValuesOfARow) {
+    const Dataset data = random_real_data(20, 6, 4);
+    const RowWalker rows(data.features);
+    EXPECT_FALSE(rows.binary());
+    Eigen::MatrixXd seen = Eigen::MatrixXd::Zero(20, 6);
+    for (Eigen::Index row = 0; row < 20; ++row)
+        rows.for_each<false>(row, [&](int column, double value) { seen(row, column) = value; });
+    EXPECT_EQ(seen, Eigen::MatrixXd(data.features));
+}
+
+TEST(RowWalker, ScoresARowWithBothOfItsLoops) {
+    for (const bool binary : {false, true}) {
+        const Dataset data = binary ? synthetic_binary(30, 4) : random_real_data(30, 9, 4);
+        const RowWalker rows(data.features);
+        EXPECT_EQ(rows.binary(), binary);
+        const Eigen::VectorXd weights = random_vector(data.feature_count(), 1, 5);
+        const Eigen::VectorXd wanted = (data.features * weights).array() + 0.25;
+        for (Eigen::Index row = 0; row < 30; ++row) {
+            const double score = rows.score(row, weights.data(), 0.25);
+            EXPECT_NEAR(score, wanted[row], 1e-13);
+            EXPECT_EQ(score, rows.score<false>(row, weights.data(), 0.25));
+        }
+    }
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
-#include "sotto/learn/standardisation.hpp"
+#include "learn/standardisation.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <variant>
 
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
 #include "learn/reader_fixtures.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/seeded_random.hpp"
 
 namespace sotto {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/seeded_random.hpp"
+#include "core/seeded_random.hpp"
 #include "sotto/learn/dataset.hpp"
 
 namespace sotto::test {

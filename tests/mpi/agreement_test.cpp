@@ -1,7 +1,7 @@
 // Under mpiexec, any number of ranks. Every rank calls every collective, so nothing between
 // collectives may leave a test early: EXPECT only.
 
-#include "sotto/net/agreement.hpp"
+#include "net/agreement.hpp"
 
 #include <gtest/gtest.h>
 

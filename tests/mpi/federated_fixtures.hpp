@@ -9,7 +9,7 @@
 
 #include "mpi/trainer_fixtures.hpp"
 #include "sotto/privacy/budget.hpp"
-#include "sotto/trust/secret_coins.hpp"
+#include "trust/secret_coins.hpp"
 
 namespace sotto::test {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "core/seeded_random.hpp"
 #include "mpi/mpi_main.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto {

@@ -1,15 +1,14 @@
 // Under mpiexec, any number of ranks. Every rank calls every collective, so nothing between
 // collectives may leave a test early: EXPECT only.
 
-#include "agent/bootstrap/joint_seeds.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "agent/bootstrap/seed_distribution.hpp"
 #include "mpi/bootstrap_fixtures.hpp"
-#include "sotto/trust/seed_agreement.hpp"
+#include "trust/seed_agreement.hpp"
 
 namespace sotto {
 namespace {

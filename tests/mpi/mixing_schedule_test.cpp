@@ -6,7 +6,7 @@
 
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 
 namespace sotto {
 namespace {

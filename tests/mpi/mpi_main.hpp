@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "sotto/net/mpi_network.hpp"
+#include "net/mpi_network.hpp"
 
 namespace sotto::test {
 

@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "core/weighted_sum.hpp"
 #include "mpi/mpi_main.hpp"
+#include "net/memory_network.hpp"
 #include "net/network_fixtures.hpp"
-#include "sotto/core/weighted_sum.hpp"
-#include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 namespace {

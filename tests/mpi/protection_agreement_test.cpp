@@ -7,7 +7,7 @@
 
 #include "mpi/bootstrap_fixtures.hpp"
 #include "sotto/privacy/budget.hpp"
-#include "sotto/privacy/temporal_sensitivity.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 namespace {

@@ -6,12 +6,12 @@
 
 #include <numeric>
 
+#include "core/files.hpp"
 #include "core/temporary_folder.hpp"
 #include "learn/test_data.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/recording_fixtures.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 
 namespace sotto {
 namespace {

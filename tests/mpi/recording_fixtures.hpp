@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
 #include "mpi/trainer_fixtures.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
 #include "sotto/graph/mixing_schedule.hpp"
-#include "sotto/sums/secure_sum.hpp"
+#include "sums/secure_sum.hpp"
 
 namespace sotto::test {
 

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "learn/record_objective.hpp"
 #include "mpi/federated_fixtures.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "net/network_fixtures.hpp"
-#include "sotto/learn/record_objective.hpp"
-#include "sotto/trust/secret_coins.hpp"
+#include "trust/secret_coins.hpp"
 
 namespace sotto {
 namespace {

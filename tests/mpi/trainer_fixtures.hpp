@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/agent/bootstrap.hpp"
-#include "sotto/agent/trainer.hpp"
-#include "sotto/core/numbers.hpp"
+#include "agent/bootstrap.hpp"
+#include "agent/trainer.hpp"
+#include "core/numbers.hpp"
+#include "design/seed_groups.hpp"
+#include "plan/lagged_noise.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/design/seed_groups.hpp"
-#include "sotto/graph/topology.hpp"
-#include "sotto/plan/lagged_noise.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "trust/pair_fixtures.hpp"
 

@@ -4,14 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "learn/logistic.hpp"
+#include "learn/partition.hpp"
+#include "learn/quadratic.hpp"
+#include "learn/readers.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
+#include "net/memory_network.hpp"
 #include "net/network_fixtures.hpp"
-#include "sotto/learn/logistic.hpp"
-#include "sotto/learn/partition.hpp"
-#include "sotto/learn/quadratic.hpp"
-#include "sotto/learn/synthetic.hpp"
-#include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 namespace {

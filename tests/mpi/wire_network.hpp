@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/net/network.hpp"
+#include "net/network.hpp"
 
 namespace sotto::test {
 

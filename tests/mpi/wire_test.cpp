@@ -10,9 +10,9 @@
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "mpi/wire_tap.hpp"
+#include "net/memory_network.hpp"
 #include "net/network_fixtures.hpp"
 #include "net/sum_fixtures.hpp"
-#include "sotto/net/memory_network.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto {

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "../cli/recorded_job.hpp"
+#include "core/stopwatch.hpp"
 #include "hosts.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 namespace sotto::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/net/agent_blocks.hpp"
+#include "net/agent_blocks.hpp"
 
 #include <gtest/gtest.h>
 

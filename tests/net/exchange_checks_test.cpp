@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "core/test_support.hpp"
 
@@ -63,6 +66,71 @@ TEST(CheckExchange, NeedsAGraphOneMessageAnAgentAndValues) {
     EXPECT_THROW(check_exchange(false, 2, 2, 1), Error);
     EXPECT_THROW(check_exchange(true, 1, 2, 1), Error);
     EXPECT_THROW(check_exchange(true, 2, 2, 0), Error);
+}
+
+TEST(FoldInto, AddsOrTakesTheLarger) {
+    const Eigen::Vector3d values(4, -5, 0.5);
+    Eigen::VectorXd sum = Eigen::Vector3d(1, 2, 3);
+    fold_into(sum, values, Fold::sum);
+    EXPECT_EQ(sum, Eigen::Vector3d(5, -3, 3.5));
+    Eigen::VectorXd largest = Eigen::Vector3d(1, 2, 3);
+    fold_into(largest, values, Fold::maximum);
+    EXPECT_EQ(largest, Eigen::Vector3d(4, 2, 3));
+}
+
+TEST(FoldInto, LosesNoNotANumber) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const bool first : {true, false})
+        for (const Fold fold : {Fold::sum, Fold::maximum}) {
+            Eigen::VectorXd total = Eigen::Vector2d(first ? nan : 7, 1);
+            fold_into(total, Eigen::Vector2d(first ? 7 : nan, 2), fold);
+            EXPECT_TRUE(std::isnan(total[0]));
+            EXPECT_FALSE(std::isnan(total[1]));
+        }
+}
+
+TEST(AddWords, AddsModulo2To64) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::uint64_t> sum{1, most, 5};
+    add_words(std::vector<std::uint64_t>{2, 3, most}, sum);
+    EXPECT_EQ(sum, (std::vector<std::uint64_t>{3, 2, 4}));
+}
+
+TEST(ChunkLength, CoversEveryDimensionInEqualPiecesOfWholeCacheLines) {
+    for (const Eigen::Index whole : {16, 64, 1024})
+        for (const Eigen::Index largest : {8, 16, 1024})
+            for (Eigen::Index dimension = 1; dimension < 5000; dimension += 7) {
+                const Eigen::Index piece = chunk_length(dimension, whole, largest);
+                if (dimension <= whole) {
+                    EXPECT_EQ(piece, dimension);
+                    continue;
+                }
+                EXPECT_GT(piece, 0);
+                EXPECT_LE(piece, largest);
+                EXPECT_EQ(piece % 8, 0);
+                // No more pieces than the largest length needs.
+                EXPECT_EQ((dimension + piece - 1) / piece, (dimension + largest - 1) / largest)
+                    << dimension << ' ' << largest;
+            }
+}
+
+TEST(PieceLength, IsTheWholeMessageUpToAMebibyteAndAtMostHalfOfItAbove) {
+    EXPECT_EQ(piece_length(1, 1), 1);
+    EXPECT_EQ(piece_length(131072, 0), 131072);
+    EXPECT_EQ(piece_length(131072, 128), 131072);
+    EXPECT_LE(piece_length(131073, 5), 65536);
+    EXPECT_EQ(piece_length(Eigen::Index{1} << 40, 1), 65536);
+}
+
+TEST(PieceLength, IsSmallerWhereManyMessagesComeAtOnce) {
+    for (const std::size_t messages : {1000, 30000, 120000}) {
+        const Eigen::Index piece = piece_length(Eigen::Index{1} << 40, messages);
+        EXPECT_EQ(piece % 8, 0);
+        EXPECT_LE(static_cast<std::size_t>(piece) * messages * 8, std::size_t{1} << 26);
+        EXPECT_LE(static_cast<std::size_t>(piece_length(2 * piece, messages)) * messages * 8,
+                  std::size_t{1} << 27);
+    }
+    EXPECT_EQ(piece_length(Eigen::Index{1} << 40, 1000000000), 64);
 }
 
 }  // namespace

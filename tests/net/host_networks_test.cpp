@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "network_fixtures.hpp"
+
 namespace sotto {
 namespace {
 
@@ -61,6 +67,61 @@ TEST(ChosenNetwork, IsTheOneThatTheHostsNamesLeadTo) {
 TEST(ResolvedAddress, IsOfIPv4) {
     EXPECT_EQ(resolved_address("127.0.0.1"), "127.0.0.1");
     EXPECT_EQ(resolved_address("no.such.host.invalid"), "");
+}
+
+constexpr HostNetwork slow{0.01, 1e8};
+
+/// The graph of that name.
+Graph graph_named(const std::string& name, int agents) {
+    for (test::NamedGraph& named : test::graphs_of(agents))
+        if (named.name == name) return std::move(named.graph);
+    throw Error(ExitCode::other, "no graph is called " + name);
+}
+
+/// One agent a process, one process a host.
+std::vector<int> apart(int agents) {
+    std::vector<int> hosts(static_cast<std::size_t>(agents));
+    std::iota(hosts.begin(), hosts.end(), 0);
+    return hosts;
+}
+
+double with_headers(double payload) { return payload + std::ceil(payload / 1448) * 66; }
+
+TEST(ExchangeTime, IsLatencyAndTheBytesOfTheBusiestLink) {
+    const ExchangeTime time =
+        predict_exchange(slow, graph_named("star", 5), {5, 5}, apart(5), {.dimension = 124});
+    EXPECT_EQ(time.busiest_host, 0);
+    EXPECT_DOUBLE_EQ(time.busiest_bytes, 4 * with_headers(124 * 8 + 16 + 64));
+    EXPECT_DOUBLE_EQ(time.latency_seconds, 0.01);
+    EXPECT_DOUBLE_EQ(time.transfer_seconds, time.busiest_bytes * 8 / 1e8);
+}
+
+TEST(ExchangeTime, HasThreeLatenciesWhereMessagesAreAnnounced) {
+    const Graph ring = graph_named("ring", 4);
+    const auto latency = [&](const MessageFormat& format) {
+        return predict_exchange(slow, ring, {4, 4}, apart(4), format).latency_seconds;
+    };
+    EXPECT_DOUBLE_EQ(latency({.dimension = 8000}), 0.01);
+    EXPECT_DOUBLE_EQ(latency({.dimension = 9000}), 0.03);
+    EXPECT_DOUBLE_EQ(latency({.dimension = 9000, .precision = MessagePrecision::float32}), 0.01);
+    // In pieces of 65536 values, one after the other.
+    EXPECT_DOUBLE_EQ(latency({.dimension = 262144}), 4 * 0.03);
+}
+
+TEST(ExchangeTime, CountsWhatIsForAllOfAProcessOnceAndNothingInsideAHost) {
+    const Graph complete = graph_named("complete", 6);
+    const std::vector<int> three{0, 1, 2}, one{0, 0, 0};
+    const MessageFormat shared{.dimension = 100, .encrypted = false};
+    MessageFormat own = shared;
+    own.per_receiver = true;
+    // Two agents a process: to each of two others two messages, or one for each of two receivers.
+    EXPECT_DOUBLE_EQ(predict_exchange(slow, complete, {6, 3}, three, shared).busiest_bytes,
+                     2 * with_headers(2 * 800 + 64));
+    EXPECT_DOUBLE_EQ(predict_exchange(slow, complete, {6, 3}, three, own).busiest_bytes,
+                     2 * with_headers(4 * 800 + 64));
+    const ExchangeTime inside = predict_exchange(slow, complete, {6, 3}, one, shared);
+    EXPECT_EQ(inside.busiest_bytes, 0);
+    EXPECT_EQ(inside.latency_seconds + inside.transfer_seconds, 0);
 }
 
 }  // namespace

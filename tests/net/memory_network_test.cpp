@@ -1,4 +1,4 @@
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "core/numbers.hpp"
 #include "net/network_fixtures.hpp"
 #include "net/sum_fixtures.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/net/message_precision.hpp"
+#include "net/message_precision.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "sotto/core/seeded_random.hpp"
+#include "core/seeded_random.hpp"
 
 namespace sotto {
 namespace {
@@ -44,7 +44,8 @@ TEST(MessagePrecision, MovesAValueByNoMoreThanItsUnitRoundoff) {
     SeededRandom random(3, "test.net.precision");
     double largest = 0;
     for (int i = 0; i < 100000; ++i) {
-        const double value = std::ldexp(random.normal(), static_cast<int>(200 * random.uniform()) - 100);
+        const double value =
+            std::ldexp(random.normal(), static_cast<int>(200 * random.uniform()) - 100);
         double rounded = value;
         round_to_precision({&rounded, 1}, float32);
         largest = std::max(largest, std::abs(rounded - value) / std::abs(value));

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/seeded_random.hpp"
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
+#include "net/network.hpp"
 #include "sotto/graph/graph.hpp"
-#include "sotto/net/network.hpp"
 
 namespace sotto::test {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "net/network.hpp"
 #include "net/network_fixtures.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/sums/secure_sum.hpp"
+#include "sums/secure_sum.hpp"
 #include "trust/pair_fixtures.hpp"
 
 namespace sotto::test {

@@ -1,4 +1,4 @@
-#include "sotto/noise/gaussian_simd.hpp"
+#include "noise/gaussian_simd.hpp"
 
 #include <gtest/gtest.h>
 

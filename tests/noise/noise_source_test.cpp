@@ -1,20 +1,92 @@
+#include "noise/noise_source.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "agent/agent_fixtures.hpp"
-#include "sotto/core/weighted_sum.hpp"
-#include "sotto/noise/grid.hpp"
+#include "core/seeded_random.hpp"
+#include "core/weighted_sum.hpp"
 
 namespace sotto {
 namespace {
 
 using test::noisy_agents;
+using test::privacy_error_of;
+
+TEST(RoundGate, LetsEveryRoundBeginOnceInAscendingOrder) {
+    RoundGate gate("noise");
+    gate.begin(0, 0);
+    gate.begin(0, 5);
+    gate.begin(2, 1);
+    EXPECT_EQ(
+        privacy_error_of([&] { gate.begin(2, 1); }),
+        "noise: round 1 of key epoch 2 is not allowed (above round 1 of key epoch 2: noise is "
+        "drawn once, or the difference of two messages would be without any)");
+    EXPECT_NE(privacy_error_of([&] { gate.begin(2, 0); }), "");
+    EXPECT_NE(privacy_error_of([&] { gate.begin(1, 9); }), "");
+    EXPECT_EQ(privacy_error_of([&] { gate.begin(2, 2); }), "");
+}
+
+TEST(RoundGate, LetsOneInAtATime) {
+    const RoundGate gate("training");
+    {
+        const RoundGate::Stay stay = gate.enter();
+        EXPECT_NE(privacy_error_of([&] {
+                      static_cast<void>(gate.enter());
+                  }).find("training: a call is not allowed while another one is under way"),
+                  std::string::npos);
+    }
+    std::atomic<int> inside = 0, most = 0, entered = 0, refused = 0;
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 4; ++k)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 2000; ++i) try {
+                    const RoundGate::Stay stay = gate.enter();
+                    if (++inside > most) most = inside.load();
+                    ++entered;
+                    --inside;
+                } catch (const PrivacyError&) {
+                    ++refused;
+                }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(most, 1);
+    EXPECT_EQ(entered + refused, 8000);
+    EXPECT_GT(entered, 0);
+}
+
+TEST(RoundGate, LetsNothingInToAProcessThatWasForked) {
+    const RoundGate gate("agent");
+    EXPECT_TRUE(gate.in_its_process());
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::string said = privacy_error_of([&] { static_cast<void>(gate.enter()); });
+        _exit(!gate.in_its_process() && said.find("forked") != std::string::npos ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_EQ(privacy_error_of([&] { static_cast<void>(gate.enter()); }), "");
+}
+
+TEST(RoundGate, KeepsItsRoundsWhereItIsMovedTo) {
+    RoundGate from("noise");
+    from.begin(1, 4);
+    RoundGate to(std::move(from));
+    EXPECT_NE(privacy_error_of([&] { to.begin(1, 4); }), "");
+    EXPECT_FALSE(from.in_its_process());  // NOLINT(bugprone-use-after-move)
+    EXPECT_NE(privacy_error_of([&] { static_cast<void>(from.enter()); }), "");
+}
 
 constexpr std::uint64_t noise_seed = 4;
 
@@ -418,6 +490,83 @@ TEST(NoiseSource, GivesNothingToAProcessThatWasForked) {
 TEST(NoiseSource, CannotBeCopied) {
     EXPECT_FALSE(std::is_copy_constructible_v<NoiseSource>);
     EXPECT_FALSE(std::is_copy_assignable_v<NoiseSource>);
+}
+
+/// Values of every size below 2^49 steps, of both signs, and ties.
+std::vector<double> samples(double step) {
+    SeededRandom random(1, "test.agent.grid");
+    std::vector<double> values{0.0,
+                               -0.0,
+                               step,
+                               -step,
+                               0.5 * step,
+                               -0.5 * step,
+                               1.5 * step,
+                               2.5 * step,
+                               -2.5 * step,
+                               1e-300,
+                               -1e-300};
+    for (int i = 0; i < 20000; ++i) {
+        const double size =
+            std::ldexp(random.uniform() - 0.5, static_cast<int>(random.below(100)) - 50);
+        values.push_back(size * step);
+    }
+    return values;
+}
+
+TEST(RoundToGrid, GivesTheNearestMultipleAndTiesToEven) {
+    for (const int exponent : {-60, -20, 0, 13}) {
+        const double step = std::ldexp(1.0, exponent);
+        const std::vector<double> values = samples(step);
+        std::vector<double> rounded = values;
+        round_to_grid(rounded, step);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_EQ(rounded[i], std::nearbyint(values[i] / step) * step)
+                << values[i] << ", step 2^" << exponent;
+    }
+}
+
+TEST(RoundMessageToGrid, RoundsValuesOfEverySize) {
+    SeededRandom random(3, "test.agent.grid");
+    for (const int exponent : {-60, -20, 13}) {
+        const double step = std::ldexp(1.0, exponent);
+        std::vector<double> values = samples(step);
+        for (int bits = 48; bits < 60; ++bits)
+            for (int i = 0; i < 200; ++i)
+                values.push_back(std::ldexp(random.uniform() - 0.5, bits + 1) * step);
+        std::vector<double> rounded = values;
+        round_message_to_grid(rounded, step);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_EQ(rounded[i], std::nearbyint(values[i] / step) * step)
+                << values[i] << ", step 2^" << exponent;
+    }
+}
+
+TEST(TruncateToGrid, GivesTheNextMultipleTowardZero) {
+    for (const int exponent : {-60, -20, 0, 13}) {
+        const double step = std::ldexp(1.0, exponent);
+        const std::vector<double> values = samples(step);
+        std::vector<double> truncated = values;
+        truncate_to_grid(truncated, step);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            EXPECT_EQ(truncated[i], std::trunc(truncated[i] / step) * step);
+            EXPECT_LE(std::abs(truncated[i]), std::abs(values[i]));
+            EXPECT_LT(std::abs(values[i] - truncated[i]), step);
+            EXPECT_FALSE(truncated[i] * values[i] < 0);
+        }
+    }
+}
+
+TEST(TruncateToGrid, LeavesMultiplesAlone) {
+    SeededRandom random(2, "test.agent.grid");
+    std::vector<double> values;
+    for (int i = 0; i < 1000; ++i)
+        values.push_back(std::ldexp(static_cast<double>(random.below(1ull << 50)) - 0x1p49, -20));
+    for (const auto change : {round_to_grid, truncate_to_grid}) {
+        std::vector<double> changed = values;
+        change(changed, 0x1p-20);
+        EXPECT_EQ(changed, values);
+    }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "noise/stream_support.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/plan/drawn_normals.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 // The tail of the transform: pairs whose radius is at least 6.66, which come once in 2^32. They are
 // forced by first words whose high bits are ones.

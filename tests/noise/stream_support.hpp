@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "sotto/noise/gaussian_simd.hpp"
-#include "sotto/noise/normal_stream.hpp"
+#include "noise/gaussian_simd.hpp"
+#include "noise/normal_stream.hpp"
 
 namespace sotto::test {
 

@@ -145,5 +145,77 @@ TEST(SomeText, IsAnyButNone) {
                     "task: a value is needed");
 }
 
+TEST(AgentNumbers, AreSortedAndReadBack) {
+    EXPECT_EQ(parse_agent_numbers("--without", "7,2,11"), (std::vector<int>{2, 7, 11}));
+    EXPECT_EQ(agent_numbers_text({2, 7, 11}), "2,7,11");
+    EXPECT_EQ(agent_numbers_text({}), "");
+    EXPECT_TRUE(parse_agent_numbers("--without", "").empty());
+}
+
+TEST(AgentNumbers, RefuseWordsRepetitionsAndNegativeNumbers) {
+    const auto refusal = [](const char* text) {
+        return message_of<ConfigError>([&] { (void)parse_agent_numbers("--without", text); });
+    };
+    expect_contains(refusal("1,1"), "--without: agent 1 is named twice");
+    expect_contains(refusal("x"), "--without");
+    expect_contains(refusal("-1"), "-1");
+    expect_contains(refusal("1,,2"), "--without");
+}
+
+TEST(RecordedNames, AreAgentsAndTheEavesdropper) {
+    const RecordedNames names = parse_recorded_names("--record-view", "5,eavesdropper,2");
+    EXPECT_EQ(names.agents, (std::vector<int>{2, 5}));
+    EXPECT_TRUE(names.wire);
+    EXPECT_EQ(recorded_names_text(names), "2,5,eavesdropper");
+    EXPECT_EQ(recorded_names_text({{}, true}), "eavesdropper");
+    EXPECT_EQ(recorded_names_text({{3}, false}), "3");
+    EXPECT_EQ(recorded_names_text({}), "");
+}
+
+TEST(RecordedNames, RefuseWhatIsNeither) {
+    const auto refusal = [](const char* text) {
+        return message_of<ConfigError>([&] { (void)parse_recorded_names("--record-view", text); });
+    };
+    expect_contains(refusal("eavesdroper"), "'eavesdroper' is neither an agent's number nor");
+    expect_contains(refusal("eavesdropper,eavesdropper"), "eavesdropper is named twice");
+    expect_contains(refusal("0,0"), "agent 0 is named twice");
+    expect_contains(refusal(","), "''");
+    expect_contains(refusal(""), "no agent is named");
+}
+
+TEST(NetworkSpec, IsALatencyAndABandwidthAndMayNameHostsAndRanks) {
+    EXPECT_EQ(parse_network("network", "10ms:100Mbit"),
+              (NetworkSpec{0.01, 1e8, std::nullopt, std::nullopt}));
+    EXPECT_EQ(parse_network("network", "50us:2.5Gbit:100:10000"),
+              (NetworkSpec{5e-5, 2.5e9, 100, 10000}));
+    EXPECT_EQ(parse_network("network", "0s:8kbit:2"), (NetworkSpec{0, 8e3, 2, std::nullopt}));
+}
+
+TEST(NetworkSpec, IsWrittenAsItIsRead) {
+    for (const char* text : {"10ms:100Mbit", "50us:25Gbit:100:10000", "1s:1bit:3"}) {
+        const NetworkSpec spec = parse_network("network", text);
+        EXPECT_EQ(parse_network("network", name_of(spec)), spec) << name_of(spec);
+    }
+}
+
+TEST(NetworkSpec, RefusesWhatIsNone) {
+    for (const char* text : {"",
+                             "10ms",
+                             "10:100Mbit",
+                             "10ms:100",
+                             "ms:1bit",
+                             "-1ms:1bit",
+                             "1ms:0bit",
+                             "1ms:1bit:0",
+                             "1ms:1bit:2:x",
+                             "1ms:1bit:2:3:4",
+                             "nanms:1bit",
+                             "2h:1bit",
+                             "4000s:1bit"})
+        test::expect_contains(
+            test::message_of<ConfigError>([&] { (void)parse_network("network", text); }),
+            "network");
+}
+
 }  // namespace
 }  // namespace sotto

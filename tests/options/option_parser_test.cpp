@@ -1,12 +1,14 @@
 #include "options/option_parser.hpp"
 
 #include "config/run_fixtures.hpp"
-#include "options/general_options.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto {
 namespace {
 
 using test::expect_contains;
+using test::message_of;
+using test::TemporaryFolder;
 
 std::vector<WrittenGroup> groups_with_a_positional_option() {
     const auto option = [](OptionFacts facts, OptionKind kind, std::optional<std::string> text) {
@@ -106,6 +108,57 @@ TEST(HelpText, ShowsDefaultsWhereThereAreSome) {
     expect_contains(help, "--size VALUE (=3)");
     expect_contains(help, "--place VALUE ");
     expect_contains(help, "--json [=FILE|-(=-)]");
+}
+
+TEST(GeneralOptionsOfACommand, StandBehindItsOwn) {
+    const auto groups = with_general({{"Own", {}}});
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[1].title, "General");
+    for (const char* name : {"config", "json", "quiet", "help"})
+        EXPECT_NE(find_option(groups, name), nullptr) << name;
+}
+
+TEST(ReportStream, LeavesStandardOutputToTheJsonObject) {
+    EXPECT_EQ(report_stream(read_general({})), stdout);
+    EXPECT_EQ(report_stream(read_general({{"json", "file"}})), stdout);
+    EXPECT_EQ(report_stream(read_general({{"json", "-"}})), stderr);
+    EXPECT_EQ(report_stream(read_general({{"json", "-"}, {"quiet", "true"}})), nullptr);
+}
+
+TEST(JsonObject, GoesToItsFile) {
+    const TemporaryFolder folder;
+    const std::string file = folder.path("out.json");
+    const GeneralOptions options = read_general({{"json", file}});
+    require_json_writable(options);
+    write_json(options, "{}\n");
+    EXPECT_EQ(read_file(file), "{}\n");
+    write_json(read_general({}), "nowhere");
+}
+
+TEST(JsonObject, IsRefusedEarlyWhereItCannotBeWritten) {
+    const TemporaryFolder folder;
+    const GeneralOptions options = read_general({{"json", folder.path("none/out.json")}});
+    EXPECT_THROW(require_json_writable(options), ConfigError);
+    EXPECT_NO_THROW(require_json_writable(read_general({{"json", "-"}})));
+}
+
+std::vector<WrittenGroup> groups() { return with_general(train_option_set().written()); }
+
+TEST(OptionsBesideARun, AreThoseThatSayHowTheJobRuns) {
+    EXPECT_NO_THROW(require_beside_run(
+        groups(), {{"resume", "runs/a"}, {"threads", "2"}, {"json", "-"}, {"quiet", "true"}}, ""));
+    const std::string refusal = message_of<ConfigError>([] {
+        require_beside_run(
+            groups(), {{"resume", "runs/a"}, {"rounds", "3"}}, "cannot be given with --resume");
+    });
+    expect_contains(refusal, "--rounds: cannot be given with --resume (allowed: ");
+    expect_contains(refusal, "resume, without");
+    EXPECT_EQ(refusal.find("rounds,"), std::string::npos);
+}
+
+TEST(OptionsBesideARun, MayBeMoreForOneCommand) {
+    EXPECT_THROW(require_beside_run(groups(), {{"config", "x"}}, ""), ConfigError);
+    EXPECT_NO_THROW(require_beside_run(groups(), {{"config", "x"}}, "", {"config"}));
 }
 
 }  // namespace

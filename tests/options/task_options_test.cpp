@@ -4,8 +4,9 @@
 
 #include "config/run_fixtures.hpp"
 #include "options/option_set.hpp"
-#include "options/task_defaults.hpp"
+#include "options/train_options.hpp"
 #include "tasks/task.hpp"
+#include "tasks/task_table.hpp"
 
 namespace sotto {
 namespace {
@@ -43,6 +44,34 @@ TEST(TaskOptions, NameEveryTaskAndItsDefaultsInTheirHelp) {
     const std::string help = find_option(task_option_set().written(), "task")->help;
     for (const std::string& name : task_names()) expect_contains(help, name);
     expect_contains(help, task_defaults_text());
+}
+
+TEST(TaskDefaults, StandWhereNothingIsGiven) {
+    const OptionTexts texts = with_task_defaults({{"task", "averaging"}, {"l2", "0.5"}});
+    EXPECT_EQ(texts.at("step-schedule"), "inverse");
+    EXPECT_EQ(texts.at("batch-size"), "all");
+    EXPECT_EQ(texts.at("l2"), "0.5");
+    EXPECT_EQ(with_task_defaults({{"task", "logistic"}}).size(), 1U);
+    EXPECT_TRUE(with_task_defaults({}).empty());
+}
+
+TEST(TaskDefaults, AreOfOptionsThatExist) {
+    const OptionSet<TrainConfig> set = train_option_set();
+    for (const TaskRecord& task : tasks().records()) {
+        OptionTexts texts{{"task", task.name}};
+        for (const auto& [option, text] : task.defaults) {
+            EXPECT_NE(set.look_up(option), nullptr) << option;
+            texts[option] = text;
+        }
+        EXPECT_NO_THROW((void)read_train_config(texts));
+    }
+}
+
+TEST(TaskDefaults, AreSaidInTheHelp) {
+    EXPECT_EQ(
+        task_defaults_text(),
+        "averaging has other defaults: step-size 1, step-schedule inverse, l2 1, clip-norm 1, "
+        "batch-size all, partition iid");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sotto/plan/lagged_noise.hpp"
+#include "plan/lagged_noise.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "core/files.hpp"
 #include "core/temporary_folder.hpp"
 #include "planning/planning_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
 namespace {

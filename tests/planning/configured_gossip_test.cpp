@@ -1,6 +1,10 @@
 #include "planning/configured_gossip.hpp"
 
+#include <gtest/gtest.h>
+
 #include "config/run_fixtures.hpp"
+#include "mpi/trainer_fixtures.hpp"
+#include "planning/build_topography.hpp"
 #include "planning/planning_fixtures.hpp"
 #include "sotto/core/error.hpp"
 
@@ -102,6 +106,54 @@ TEST(Smoothing, IsNoMeanOfModelsWithPushSum) {
     config.average = {ModelAverage::Kind::tail, 0.5};
     expect_contains(message_of<ConfigError>([&] { require_possible_smoothing(config, sums); }),
                     "average: tail:0.5 is not possible with --mixing push-sum");
+}
+
+Topography topography_of(Topology topology, int agents) {
+    GraphConfig config;
+    config.topology.topology = topology;
+    config.topology.agents = agents;
+    return build_topography(config, 1).topography;
+}
+
+SumHiding hidden_on(const Topography& topography, int coalition_size) {
+    return hidden_by_sums(
+        topography, Membership::everybody(topography.graph.agents()), {1, 16}, coalition_size, 0);
+}
+
+TEST(HiddenBySums, IsAskedForAtLeastOneColluder) {
+    const Topography ring = topography_of(Topology::ring, 6);
+    for (const int size : {0, 1}) {
+        const SumHiding hiding = hidden_on(ring, size);
+        EXPECT_EQ(hiding.asked, 1);
+        EXPECT_EQ(hiding.against.size(), 1U);
+    }
+    EXPECT_THROW((void)hidden_on(ring, 2), ConfigError);
+    EXPECT_THROW((void)hidden_on(topography_of(Topology::path, 2), 0), ConfigError);
+    EXPECT_NO_THROW((void)hidden_on(topography_of(Topology::path, 1), 0));
+}
+
+TEST(HiddenBySums, NamesThoseWhoAreThereByNumber) {
+    const Topography path = topography_of(Topology::path, 3);
+    const SumHiding hiding = hidden_by_sums(path, {9, {2, 5, 7}}, {1, 16}, 0, 4);
+    EXPECT_EQ(hiding.against.front().exposed_in(1), std::vector<int>{5});
+    EXPECT_EQ(hiding.against.size(), 2U);
+}
+
+TEST(PushSumLimits, AreRegularisationAndNoiseOnMessages) {
+    const Graph graph = Graph::from_arcs(3, {{0, 1}, {1, 2}, {2, 0}});
+    const Topography sums{graph, MixingMatrix::from_rule(graph, MixingRule::push_sum)};
+    const Topography means{graph, MixingMatrix::from_rule(graph, MixingRule::row_stochastic)};
+    NoisePlan plan;
+    plan.mechanism = "laplace";
+    plan.agents = 3;
+    EXPECT_NO_THROW(require_possible_push_sum(sums, plan, 0));
+    expect_contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0.01); }),
+                    "l2: 0.01 is not possible with --mixing push-sum");
+    EXPECT_NO_THROW(require_possible_push_sum(means, plan, 0.01));
+    plan.entry = NoiseEntry::message;
+    expect_contains(message_of<ConfigError>([&] { require_possible_push_sum(sums, plan, 0); }),
+                    "push-sum is not possible with a plan of mechanism laplace");
+    EXPECT_NO_THROW(require_possible_push_sum(means, plan, 0));
 }
 
 }  // namespace

@@ -1,14 +1,19 @@
 #include "planning/planning.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 
+#include "config/run_fixtures.hpp"
+#include "core/numbers.hpp"
+#include "design/dropout_utility.hpp"
+#include "fuzz/support.hpp"
 #include "planning/planning_fixtures.hpp"
+#include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/gdp.hpp"
-#include "sotto/privacy/protection.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {
@@ -169,6 +174,139 @@ TEST(CoalitionSizeOf, IsAsConfiguredOrTheMechanismsOwn) {
     EXPECT_EQ(coalition_size_of(config, 8, nullptr), 0);
     config.coalition_size = 1;
     EXPECT_EQ(coalition_size_of(config, 8, &given), 1);
+}
+
+TEST(PlanInput, MakesThePlanOfPlanNoise) {
+    const Topography topography = random_topography(6);
+    for (const char* mechanism : {"ldp", "corn", "mafalda"}) {
+        const PlanConfig config = config_of(mechanism);
+        const auto exposures = build_exposures(config, 6, {});
+        const auto budgets = build_budgets(config, 6);
+        const DesignInput input = plan_input(config, topography, exposures, budgets, std::nullopt);
+        EXPECT_EQ(input.kappa.size(), 6);
+        EXPECT_EQ(input.graph, &topography.graph);
+        const PlannedNoise planned = planned_for(input, config, std::nullopt, true);
+        EXPECT_TRUE(planned.solved);
+        EXPECT_EQ(planned.design.plan.hash(),
+                  test::plan(config, topography).planned.design.plan.hash());
+    }
+}
+
+TEST(PlanInput, OfAGivenUtilityIsSolvedForIt) {
+    const Topography topography = random_topography(5);
+    const PlanConfig config = config_of("ldp");
+    const auto exposures = build_exposures(config, 5, {});
+    DesignInput input =
+        plan_input(config, topography, exposures, build_budgets(config, 5), std::nullopt);
+    input.given_utility = Eigen::MatrixXd::Identity(5, 5);
+    EXPECT_NEAR(planned_for(input, config, std::nullopt, true).design.objective, 5, 1e-9);
+}
+
+constexpr OpenChoice choice_of_k{"K", "--gossip-steps auto", "--gossip-steps K"};
+
+/// What process `process` of two makes of process 0's word.
+std::string heard(int process, const std::string& said, bool open, const std::string& own) {
+    fuzz::ScriptedNetwork network(
+        2, process, said, [](int) { return std::vector<std::string>(2); });
+    return agree_on_choice(network, choice_of_k, open, own);
+}
+
+TEST(AgreedChoice, IsProcessZerosForAllWhoLeaveItOpen) {
+    EXPECT_EQ(heard(0, "", true, "4"), "4");
+    EXPECT_EQ(heard(1, "4", true, "4"), "4");
+    EXPECT_EQ(heard(1, "4", true, ""), "4");
+    EXPECT_EQ(heard(1, "4", false, ""), "");
+    EXPECT_EQ(heard(0, "", false, ""), "");
+}
+
+TEST(AgreedChoice, RefusesSilenceAndAnotherChoice) {
+    expect_contains(message_of<NetworkError>([] { (void)heard(1, "", true, "4"); }),
+                    "rank 1 leaves K of --gossip-steps auto to rank 0, which says none");
+    expect_contains(message_of<NetworkError>([] { (void)heard(1, "8", true, "4"); }),
+                    "rank 1 chose K = 4 for --gossip-steps auto, rank 0 8; start all ranks");
+    EXPECT_THROW((void)heard(1, std::string(65, '1'), true, ""), NetworkError);
+}
+
+struct ForMissedRounds {
+    PlannedNoise planned;
+    MissedRounds missed;
+};
+
+ForMissedRounds plan_with(double probability,
+                          const PlanConfig& config,
+                          const Topography& topography) {
+    const int agents = topography.graph.agents();
+    const auto exposures = build_exposures(config, agents, {});
+    const auto budgets = build_budgets(config, agents);
+    PlannedNoise planned =
+        plan_for_missed_rounds(config, topography, exposures, budgets, probability);
+    const MissedRounds missed =
+        figures_of_dropouts(planned, config, topography, exposures, budgets, probability);
+    return {std::move(planned), missed};
+}
+
+TEST(MissedRounds, PlansForThemLeaveLessThanPlansThatDoNot) {
+    const Topography topography = random_topography(9);
+    for (const char* mechanism : {"decor", "corn", "pairs"}) {
+        const PlanConfig config = config_of(mechanism);
+        const auto [planned, missed] = plan_with(0.2, config, topography);
+        EXPECT_LT(planned.design.objective, *missed.planned_without * 1.00001) << mechanism;
+        EXPECT_LT(planned.design.objective, planned.ldp_objective) << mechanism;
+        EXPECT_LT(missed.published, planned.design.objective) << mechanism;
+        EXPECT_LT(test::plan(config, topography).planned.design.objective,
+                  missed.nobody_missing * 1.00001)
+            << mechanism;
+    }
+}
+
+TEST(MissedRounds, CountInTheObjectiveAndLeaveTheBudgetAsItIs) {
+    const Topography topography = random_topography(7);
+    const PlanConfig config = config_of("pairs");
+    const PlannedNoise with = plan_with(0.3, config, topography).planned;
+    const Eigen::MatrixXd utility =
+        dropout_utility(topography.mixing, config.utility, config.rounds, 0.3);
+    EXPECT_NEAR(
+        with.design.objective,
+        utility.cwiseProduct(spatial_covariance(with.design.plan)).sum() * with.kappa.minCoeff(),
+        1e-6 * with.design.objective);
+    EXPECT_EQ(with.kappa, test::plan(config, topography).planned.kappa);
+    EXPECT_LE((coalition_precision(with.design.plan, 1).array() / with.kappa.array()).maxCoeff(),
+              1 + 1e-9);
+}
+
+TEST(MissedRounds, RateAPlanThatIsGiven) {
+    const Topography topography = random_topography(6);
+    const test::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "plan.json";
+    PlanConfig config = config_of("pairs");
+    write_file_atomically(file.string(),
+                          to_json(test::plan(config, topography).planned.design.plan));
+    config.plan_file = file.string();
+    const auto [planned, missed] = plan_with(0.1, config, topography);
+    EXPECT_FALSE(missed.planned_without);
+    EXPECT_GT(planned.design.objective, missed.nobody_missing);
+    expect_contains(text_of(missed), "with probability 0.1");
+}
+
+TEST(MissedRounds, AreRefusedWhereWhatIsLeftIsNotKnown) {
+    const Topography topography = random_topography(5);
+    const auto refusal = [&](const PlanConfig& config) {
+        return message_of<ConfigError>([&] { require_possible_dropouts(config, topography); });
+    };
+    for (const char* mechanism : {"none", "cdp", "mafalda", "zip-dl"})
+        expect_contains(refusal(config_of(mechanism)), std::string("mechanism: ") + mechanism);
+    PlanConfig config = config_of("pairs");
+    config.gossip_steps = 2;
+    expect_contains(refusal(config), "gossip-steps: 2");
+    config = config_of("pairs");
+    config.momentum = 0.5;
+    expect_contains(refusal(config), "momentum: 0.5");
+    config = config_of("pairs");
+    config.final_gossip.reset();
+    expect_contains(refusal(config), "final-gossip: auto");
+    config = config_of("pairs");
+    config.average = parse_average("--average", "tail:0.5");
+    expect_contains(refusal(config), "average: tail:0.5");
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "core/test_support.hpp"
+#include "privacy/dropouts.hpp"
 #include "privacy/privacy_fixtures.hpp"
-#include "privacy/unknown_noise.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {

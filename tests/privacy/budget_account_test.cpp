@@ -1,12 +1,12 @@
-#include "sotto/privacy/budget_account.hpp"
+#include "privacy/budget_account.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "core/numbers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {

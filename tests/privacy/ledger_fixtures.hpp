@@ -5,7 +5,7 @@
 
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/privacy/ledger.hpp"
-#include "sotto/privacy/temporal_sensitivity.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto::test {
 

@@ -1,14 +1,17 @@
-#include "sotto/privacy/ledger_json.hpp"
+#include "privacy/ledger_json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "core/json.hpp"
 #include "core/test_support.hpp"
 #include "privacy/ledger_fixtures.hpp"
 #include "privacy/sum_fixtures.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {
@@ -211,6 +214,81 @@ TEST(LedgerJson, SaysWhatSecureSumsHide) {
     EXPECT_EQ(lines.back(), "The last line.");
     for (const std::string& line : statements_of(five_agents()))
         EXPECT_NE(std::ranges::find(lines, line), lines.end()) << line;
+}
+
+TEST(LossJson, ComesBackAsItWas) {
+    const std::vector<SampledRounds> rounds{{1.1, 0.01, 400}, {2.2, 0.05, 200}};
+    const PrivacyLoss sampled = PrivacyLoss::sampled(rounds);
+    for (const PrivacyLoss& loss : {PrivacyLoss(),
+                                    PrivacyLoss::gaussian(1.25),
+                                    PrivacyLoss::pure(0),
+                                    PrivacyLoss::pure(3),
+                                    compose(PrivacyLoss::gaussian(1), PrivacyLoss::pure(3)),
+                                    sampled,
+                                    compose(sampled, PrivacyLoss::gaussian(2)),
+                                    compose(sampled, PrivacyLoss::pure(0.5))})
+        EXPECT_EQ(loss_from_json(JsonDocument(loss_json(loss).dump()).root()), loss)
+            << loss_json(loss);
+    EXPECT_EQ(loss_json(sampled)["sampled_rounds"][1]["count"], 200);
+}
+
+TEST(LossJson, IsReadStrictly) {
+    for (
+        const char* wrong :
+        {"{}",
+         "[]",
+         "3",
+         R"({"rho": 1})",
+         R"({"mu^2": -1})",
+         R"({"mu^2": "1"})",
+         R"({"epsilon": null})",
+         R"({"sampled_rounds": []})",
+         R"({"sampled_rounds": {}})",
+         R"({"sampled_rounds": [3]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 1, "x": 1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 0, "sampling_probability": 0.1, "count": 1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 1.1, "count": 1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": -1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 1.5}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 2000000000}]})"})
+        EXPECT_THROW((void)loss_from_json(JsonDocument(wrong).root()), DataError) << wrong;
+}
+
+using OrderedJson = nlohmann::ordered_json;
+
+TEST(SumHidingJson, HasAnEntryForEveryNumberOfColluders) {
+    const OrderedJson json = json_of(test::five_agents());
+    EXPECT_EQ(json["withstand"], 1);
+    EXPECT_EQ(json["rounds"], 2);
+    EXPECT_EQ(json["gossip_steps"], 1);
+    EXPECT_EQ(json["mask_partners"], 16);
+    EXPECT_TRUE(json["known"].is_null());
+    ASSERT_EQ(json["against"].size(), 3U);
+    const OrderedJson& one = json["against"][0];
+    EXPECT_EQ(one["exposed"], OrderedJson::array());
+    EXPECT_EQ(one["smallest_sum"], 3);
+    EXPECT_EQ(one["least_hidden"], 0.8164);
+    EXPECT_TRUE(one["worst"].is_null());
+    const OrderedJson& two = json["against"][1];
+    EXPECT_EQ(two["colluders"], 2);
+    EXPECT_EQ(two["computed"], true);
+    EXPECT_EQ(two["exposed"], OrderedJson::array({0, 1}));
+    EXPECT_EQ(two["exposed_in_every_round"], OrderedJson::array({0}));
+    EXPECT_EQ(two["rounds_exposed"], OrderedJson::array({2, 1, 0, 0, 0}));
+    EXPECT_EQ(two["worst"]["colluders"], OrderedJson::array({0, 2}));
+    EXPECT_EQ(two["worst"]["exposed"], OrderedJson::array({1}));
+    EXPECT_EQ(two["worst"]["round"], 1);
+    EXPECT_EQ(json["against"][2].dump(), R"({"colluders":3,"computed":false})");
+}
+
+TEST(SumHidingJson, HasNullForWhatWasNotCounted) {
+    SumHiding hiding = test::five_agents();
+    hiding.against[0].smallest_sum.reset();
+    hiding.known = SumExample{{0, 3, 4}, {2}, 0};
+    const OrderedJson json = json_of(hiding);
+    EXPECT_TRUE(json["against"][0]["smallest_sum"].is_null());
+    EXPECT_EQ(json["known"]["exposed"], OrderedJson::array({2}));
 }
 
 }  // namespace

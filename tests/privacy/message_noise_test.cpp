@@ -4,10 +4,10 @@
 
 #include <Eigen/LU>
 
+#include "core/numbers.hpp"
 #include "core/test_support.hpp"
 #include "privacy/message_fixtures.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -1,4 +1,4 @@
-#include "sotto/privacy/noise_multiplier.hpp"
+#include "privacy/noise_multiplier.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include "core/numbers.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {

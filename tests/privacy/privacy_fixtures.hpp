@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/seeded_random.hpp"
-#include "sotto/graph/topology.hpp"
+#include "core/numbers.hpp"
+#include "core/seeded_random.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto::test {

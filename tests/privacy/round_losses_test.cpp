@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "privacy/sampled_fixtures.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 namespace {
@@ -116,6 +117,51 @@ TEST(RoundLosses, BoundTheRoundFromBelowWithAnyStepAndLittleNoise) {
 TEST(RoundLosses, KnowWhereTheyEnd) {
     EXPECT_NEAR(sampled_loss(2, 0.3, 0.7), std::log(0.7 + 0.3 * std::exp(0.7 / 2 - 0.125)), 1e-15);
     EXPECT_GT(widest_loss(1, 0.5, 1e-10), 5);
+}
+
+TEST(ExactParts, AreTheGaussianCurveAndRandomisedResponse) {
+    EXPECT_EQ(exact_delta({4, 0}, 1.5), gdp_delta(2, 1.5));
+    const double p = 1 / (1 + std::exp(-1.0));
+    EXPECT_NEAR(exact_delta({0, 1}, 0.25), p * (1 - std::exp(-0.75)), 1e-15);
+    EXPECT_EQ(exact_delta({0, 1}, 1.5), 0);
+}
+
+TEST(ExactParts, GoOnBelowZeroByDuality) {
+    for (const ExactParts parts : {ExactParts{1, 0}, ExactParts{0, 0.7}, ExactParts{0.3, 0.7}})
+        for (const double x : {0.1, 1.0, 3.0})
+            EXPECT_NEAR(exact_delta(parts, -x),
+                        1 - std::exp(-x) + std::exp(-x) * exact_delta(parts, x),
+                        1e-14);
+    EXPECT_NEAR(exact_delta({}, -2), 1 - std::exp(-2.0), 1e-15);
+}
+
+TEST(ExactParts, HaveTheMomentsOfTheirLosses) {
+    EXPECT_NEAR(exact_log_moment({0.25, 0}, 3), 0.25 * 3 * 4 / 2, 1e-15);
+    const double p = 1 / (1 + std::exp(-2.0));
+    EXPECT_NEAR(exact_log_moment({0, 2}, 1.5),
+                std::log(p * std::exp(3.0) + (1 - p) * std::exp(-3.0)),
+                1e-14);
+    EXPECT_EQ(exact_log_moment({}, 5), 0);
+}
+
+TEST(RoundMoments, OfTwoAreABinomialSum) {
+    // E_P (P/Q) = E_Q (P/Q)^2 = 1 + q^2 (e^(1/s^2) - 1).
+    const SampledRounds rounds{1.5, 0.2, 7};
+    const RoundMoments moments({&rounds, 1}, {}, 1e-30);
+    const double one = std::log1p(0.04 * std::expm1(1 / 2.25));
+    EXPECT_NEAR(moments.log_moment(Direction::remove, 1), 7 * one, 1e-10);
+    const RoundMoments more({&rounds, 1}, {0.5, 0}, 1e-30);
+    EXPECT_NEAR(more.log_moment(Direction::remove, 1), 7 * one + 0.5, 1e-10);
+}
+
+TEST(RoundMoments, GiveAnUpperBoundOfEpsilonThatIsNotFar) {
+    const SampledRounds rounds{1, 0.01, 1000};
+    const RoundMoments moments({&rounds, 1}, {}, 1e-20);
+    const TiltedEstimate epsilon = estimate_epsilon(moments, Direction::remove, 1e-5);
+    EXPECT_GT(epsilon.value, 1.828);
+    EXPECT_LT(epsilon.value, 2.2);
+    const TiltedEstimate delta = estimate_log_delta(moments, Direction::remove, epsilon.value);
+    EXPECT_NEAR(delta.value, std::log(1e-5), 1e-3);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sotto/privacy/sum_hiding.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto::test {
 

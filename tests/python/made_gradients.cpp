@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "sotto/learn/own_task.hpp"
-#include "sotto/learn/record_objective.hpp"
+#include "learn/record_objective.hpp"
+#include "sotto/learn/objective.hpp"
 
 namespace {
 

@@ -19,8 +19,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/bytes.hpp"
 #include "simulation/job.hpp"
-#include "sotto/core/bytes.hpp"
 
 namespace sotto::simulation {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/linear_algebra.hpp"
 #include "simulation/run_schedule.hpp"
-#include "sotto/core/linear_algebra.hpp"
 
 namespace {
 

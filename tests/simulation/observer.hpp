@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/checkpoint.hpp"
 #include "simulation/wire.hpp"
-#include "sotto/agent/checkpoint.hpp"
 
 namespace sotto::simulation {
 

@@ -12,7 +12,7 @@
 #include "simulation/job.hpp"
 #include "simulation/start.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/trust/enrolment.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::simulation {
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
+#include "core/linear_algebra.hpp"
 #include "simulation/run_schedule.hpp"
 #include "simulation/schedule.hpp"
-#include "sotto/core/linear_algebra.hpp"
 
 namespace sotto::simulation {
 namespace {

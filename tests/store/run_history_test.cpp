@@ -1,6 +1,6 @@
 #include "store/run_history.hpp"
 
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "training/training_fixtures.hpp"
 
 namespace sotto {

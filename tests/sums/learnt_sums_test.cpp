@@ -1,4 +1,4 @@
-#include "sotto/sums/learnt_sums.hpp"
+#include "sums/learnt_sums.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sotto/core/seeded_random.hpp"
+#include "core/seeded_random.hpp"
 #include "sotto/graph/gossip.hpp"
-#include "sotto/sums/secure_sum.hpp"
+#include "sums/secure_sum.hpp"
 #include "sums/sum_graphs.hpp"
 #include "trust/pair_fixtures.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sotto/graph/topology.hpp"
+#include "sotto/graph/graph.hpp"
 
 namespace sotto::test {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "config/run_fixtures.hpp"
+#include "net/memory_network.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/memory_network.hpp"
 
 namespace sotto {
 namespace {

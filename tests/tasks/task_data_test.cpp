@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
+#include "core/temporary_folder.hpp"
 #include "learn/reader_fixtures.hpp"
+#include "learn/table_fixtures.hpp"
 #include "tasks/task_fixtures.hpp"
 
 namespace sotto {
@@ -12,11 +15,75 @@ namespace {
 
 using test::build;
 using test::expect_contains;
+using test::features_of;
 using test::message_of;
 using test::on;
 using test::TemporaryFolder;
 using test::tested_records;
 using test::trained_records;
+
+/// 40 persons with one to four records.
+Dataset visits(TaskConfig& config) {
+    std::string text = "patient,dose,sick\n";
+    for (int person = 0; person < 40; ++person)
+        for (int visit = 0; visit <= person % 4; ++visit)
+            text += "p" + std::to_string(person) + "," + std::to_string(person + visit) + "," +
+                    std::to_string(person % 2) + "\n";
+    config.table.label = "sick";
+    config.table.unit = "patient";
+    const Table table = test::table_of(text);
+    return with_classes(encoded(table, shape_of(table, config.table), {}), {0, 1});
+}
+
+TEST(Deal, TrainsOnNobodyWhoIsTestedOn) {
+    TaskConfig config = on("x");
+    const Dataset data = visits(config);
+    const Deal deal(data, config, Scaling(config, std::nullopt));
+    const auto persons = [](const Dataset& records) {
+        return std::set<int>(records.writers.begin(), records.writers.end());
+    };
+    const auto test = deal.test(nullptr);
+    EXPECT_EQ(persons(*test).size(), 8U) << "a fifth of the persons";
+    std::set<int> seen = persons(*test);
+    Eigen::Index records = test->records();
+    for (const auto& rows : deal_rows(data, deal.train(), config, 3)) {
+        const AgentData agent = deal.agent(rows, test);
+        EXPECT_EQ(agent.units.size(), persons(agent.shard).size());
+        for (const auto& unit : agent.units)
+            for (const Eigen::Index row : unit)
+                EXPECT_EQ(agent.shard.writers[static_cast<std::size_t>(row)],
+                          agent.shard.writers[static_cast<std::size_t>(unit.front())]);
+        for (const int person : persons(agent.shard)) EXPECT_TRUE(seen.insert(person).second);
+        records += agent.shard.records();
+    }
+    EXPECT_EQ(seen.size(), 40U);
+    EXPECT_EQ(records, data.records());
+    config.partition = PartitionSpec{.kind = PartitionSpec::Kind::by_writer};
+    expect_contains(
+        message_of<ConfigError>([&] { (void)deal_rows(data, deal.train(), config, 3); }),
+        "by-writer");
+}
+
+TEST(Scaling, IsByTheDataOrByBounds) {
+    TaskConfig config = on("x");
+    config.table.label = "y";
+    const Table table = test::table_of("a,y\n0,0\n10,1\n20,1\n");
+    const TableShape shape = shape_of(table, config.table);
+    const Dataset data = encoded(table, shape, {});
+    const auto rows = test::all_rows(2);
+    const auto scaled = [&] {
+        return features_of(standardised(data, *Scaling(config, shape).of(data, rows)));
+    };
+    EXPECT_TRUE(Scaling(config, shape).by_data());
+    EXPECT_EQ(scaled(), Eigen::RowVector3d(-1, 1, 3)) << "of the first two";
+    config.table.bounds = parse_bounds("a=0:10");
+    EXPECT_FALSE(Scaling(config, shape).by_data());
+    EXPECT_EQ(scaled(), Eigen::RowVector3d(-1, 1, 1));
+    config.table.bounds.clear();
+    config.standardise = Standardise::none;
+    EXPECT_EQ(scaled(), Eigen::RowVector3d(0, 10, 20));
+    EXPECT_FALSE(Scaling(config, std::nullopt).of(data, rows).has_value()) << "no table";
+}
 
 TEST(TaskData, DealsEveryRecordOnceToAnAgentOrTheTestSet) {
     const TemporaryFolder folder;
@@ -500,6 +567,61 @@ TEST(TaskData, RefusesWhatItCannotTrainOn) {
     expect_contains(data_error("1 1:1\n2 2:1\n3 3:1\n1 4:1\n"), "two classes");
     expect_contains(data_error("+1 1:1\n"), "one class");
     expect_contains(data_error("# nothing\n"), "no records");
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(LabelTexts, AreThoseOfTheTableOrNumbers) {
+    EXPECT_EQ(label_texts(std::nullopt, {-1, 3}), (Texts{"-1", "3"}));
+    TableShape table;
+    EXPECT_EQ(label_texts(table, {0, 5}), (Texts{"0", "5"}));
+    table.label_names = {"no", "yes"};
+    EXPECT_EQ(label_texts(table, {0, 1}), table.label_names);
+}
+
+TEST(OwnFileNames, AreThoseOfThePatternHere) {
+    const test::TemporaryFolder folder;
+    for (const char* name : {"site10.csv", "site2.csv"}) (void)folder.write(name, "a\n");
+    EXPECT_EQ(own_file_names(test::on(folder.path("site*.csv")), 3),
+              (Texts{"site2.csv", "site10.csv", ""}));
+    EXPECT_EQ(own_file_names(test::on("x/a%r.svm,y/b%r.svm"), 2),
+              (Texts{"a0.svm and b0.svm", "a1.svm and b1.svm"}));
+    EXPECT_TRUE(own_file_names(test::on("a9a.gz"), 2).empty());
+}
+
+TEST(Understood, IsSaidOfTablesInAFewLines) {
+    LocalData local;
+    TaskConfig config = test::on("folder/site%r.csv");
+    EXPECT_TRUE(
+        understood(test::on("a9a.gz"), local, Membership::everybody(1), std::vector{0}).empty());
+    local.shape.target = Target::value;
+    local.shape.features = 1;
+    TableShape& table = local.shape.table.emplace();
+    table.features = {{"rooms", ColumnShape::Kind::numbers}};
+    table.label = "price";
+    Dataset shard;
+    shard.source = "folder/site11.csv";
+    shard.target = Target::value;
+    shard.labels = Eigen::Vector2d(1, 2);
+    for (int a = 0; a < 14; ++a)
+        local.agents.push_back({shard, std::make_shared<const Dataset>(shard)});
+    std::vector<int> agents(14);
+    for (int a = 0; a < 14; ++a) agents[static_cast<std::size_t>(a)] = a;
+    local.file_names = own_file_names(config, 14);
+    const Texts lines = understood(config, local, Membership::everybody(14), agents);
+    ASSERT_EQ(lines.size(), 2 + 12 + 1U);
+    EXPECT_EQ(lines[0], "predicts \"price\" (a number) from 1 column (1 feature)");
+    EXPECT_EQ(lines[1], "1 of numbers: rooms");
+    EXPECT_EQ(lines[13], "agent 11 is site11.csv: 2 records to train; 2 to test");
+    EXPECT_EQ(lines[14], "and 2 more agents");
+    const std::vector<int> here{3};
+    local.agents.resize(1);
+    const Texts apart = understood(config, local, Membership::everybody(5), here);
+    ASSERT_EQ(apart.size(), 2 + 5U);
+    EXPECT_EQ(apart[4], "agent 2 is site2.csv") << "its counts are not this process's to know";
+    EXPECT_EQ(apart[5], "agent 3 is site3.csv: 2 records to train; 2 to test");
+    config.data = "one.csv";
+    EXPECT_EQ(understood(config, local, Membership::everybody(5), here).size(), 2U);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "tasks/task.hpp"
 
-#include "sotto/core/numbers.hpp"
-#include "sotto/learn/quadratic.hpp"
-#include "tasks/kinds/table.hpp"
+#include <dlfcn.h>
+
+#include "core/numbers.hpp"
+#include "learn/quadratic.hpp"
+#include "sotto/core/error.hpp"
 #include "tasks/task_fixtures.hpp"
+#include "tasks/task_table.hpp"
 
 namespace sotto {
 namespace {
@@ -50,6 +53,36 @@ TEST(Task, HasFixedInputsWhereItsRecordSaysSo) {
     EXPECT_FALSE(build(config, 2).fixed_inputs);
     config.task = "./own.so";
     EXPECT_FALSE(has_fixed_inputs(config));
+}
+
+TEST(NamedTask, IsOneOfTheTableOrALibrary) {
+    for (const std::string& name : task_names()) EXPECT_EQ(named_task(name).name, name);
+    EXPECT_TRUE(named_task("folder/own.so").build);
+    expect_contains(message_of<ConfigError>([] { (void)named_task("sofmax"); }), "softmax");
+}
+
+TEST(OwnTask, IsWhatANameOfALibrarySays) {
+    for (const char* library : {"own.so", "./own.so", "folder/own", "/own"})
+        EXPECT_TRUE(is_own_task(library)) << library;
+    for (const std::string& name : task_names()) EXPECT_FALSE(is_own_task(name)) << name;
+    EXPECT_FALSE(is_own_task("own.soft"));
+}
+
+TEST(OwnTask, SaysWhyAFileIsNone) {
+    const test::TemporaryFolder folder;
+    const std::string text = folder.write("text.so", "not a library");
+    for (const std::string& path : {folder.path("none.so"), text}) {
+        const auto message = message_of<ConfigError>([&] { (void)OwnTask(path); });
+        expect_contains(message, path);
+        expect_contains(message, "is not a shared library that can be loaded");
+        TaskConfig config;
+        config.task = path;
+        EXPECT_EQ(message_of<ConfigError>([&] { (void)test::build(config, 2); }), message);
+    }
+    Dl_info loaded{};
+    ASSERT_NE(::dladdr(::dlsym(RTLD_DEFAULT, "malloc"), &loaded), 0);
+    expect_contains(message_of<ConfigError>([&] { (void)OwnTask(loaded.dli_fname); }),
+                    "has no 'sotto_own_task_version'");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "account/composed_runs.hpp"
-#include "sotto/privacy/composition.hpp"
+#include "sotto/privacy/ledger.hpp"
 #include "store/budget_account_file.hpp"
 #include "store/own_record.hpp"
 #include "store/run_history.hpp"

@@ -4,9 +4,9 @@
 
 #include "account/departures.hpp"
 #include "config/run_fixtures.hpp"
+#include "design/scheduled_utility.hpp"
 #include "planning/planning.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/design/scheduled_utility.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {

@@ -1,7 +1,11 @@
 #include "training/estimate_run.hpp"
 
+#include <vector>
+
+#include "config/run_fixtures.hpp"
+#include "net/memory_network.hpp"
+#include "training/train_report.hpp"
 #include "training/training_fixtures.hpp"
-#include "training/training_summary.hpp"
 
 namespace sotto {
 namespace {
@@ -64,6 +68,38 @@ TEST(EstimateRun, OfFewCorrelatedRoundsDrawsNoMoreThanThePlanCovers) {
     const TrainResult result = train(config, watcher, [] { return false; });
     EXPECT_GT(result.estimate.seconds_per_round, 0);
     EXPECT_FALSE(result.estimate.past_noise_again);
+}
+
+NetworkSpec spec_of(std::optional<int> hosts, std::optional<int> ranks) {
+    return {0.01, 1e8, hosts, ranks};
+}
+
+TEST(RankLayout, OfOneProcessHasARankAnAgentAndAHostARank) {
+    const auto network = make_memory_network(3, 1);
+    const RankLayout layout = rank_layout(spec_of({}, {}), *network);
+    EXPECT_EQ(layout.blocks.processes(), 3);
+    EXPECT_EQ(layout.host_of, (std::vector{0, 1, 2}));
+    EXPECT_EQ(layout.hosts.size(), 3U);
+    EXPECT_EQ(layout.heaviest().agents, 1);
+}
+
+TEST(RankLayout, SpreadsConsecutiveRanksOverHosts) {
+    const auto network = make_memory_network(7, 1);
+    const RankLayout layout = rank_layout(spec_of(2, 3), *network);
+    EXPECT_EQ(layout.blocks.processes(), 3);
+    EXPECT_EQ(layout.host_of, (std::vector{0, 1, 1}));
+    EXPECT_EQ(layout.heaviest().agents, 5);
+    EXPECT_EQ(layout.heaviest().ranks, 2);
+}
+
+TEST(RankLayout, RefusesMoreRanksThanAgentsAndMoreHostsThanRanks) {
+    const auto network = make_memory_network(3, 1);
+    test::expect_contains(
+        test::message_of<ConfigError>([&] { (void)rank_layout(spec_of({}, 4), *network); }),
+        "--network, ranks: 4 is not allowed (at most one an agent, 3)");
+    test::expect_contains(
+        test::message_of<ConfigError>([&] { (void)rank_layout(spec_of(3, 2), *network); }),
+        "--network, hosts: 3 is not allowed (at most one a rank, 2)");
 }
 
 }  // namespace

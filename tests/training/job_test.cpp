@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "config/run_fixtures.hpp"
-#include "sotto/net/memory_network.hpp"
+#include "net/memory_network.hpp"
 
 namespace sotto {
 namespace {

@@ -1,17 +1,28 @@
 #include "training/open_run.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "core/numbers.hpp"
 #include "options/train_options.hpp"
-#include "sotto/plan/plan_json.hpp"
-#include "sotto/trust/secret_coins.hpp"
+#include "sotto/plan/noise_plan.hpp"
 #include "store/sent_mark.hpp"
 #include "tasks/task.hpp"
+#include "training/train_report.hpp"
+#include "training/training.hpp"
 #include "training/training_fixtures.hpp"
+#include "trust/secret_coins.hpp"
 
 namespace sotto {
 namespace {
 
+using test::expect_contains;
 using test::Json;
+using test::message_of;
 using test::quadratic_config;
+using test::TemporaryFolder;
+using test::train;
 
 class OpenRunOf : public ::testing::Test {
   protected:
@@ -163,6 +174,109 @@ TEST_F(OpenRunOf, SampledPartsAreThoseOfTheSeedWithCoinsOfTheRing) {
             EXPECT_TRUE(std::ranges::equal(agent.batches.rows(round), chosen));
         }
     }
+}
+
+class CloseRun : public ::testing::Test {
+  protected:
+    CloseRun() { config.run_directory = folder.path("run"); }
+    Json written(const std::string& file) const {
+        return test::read_json(std::filesystem::path(folder.path("run")) / file);
+    }
+    test::TemporaryFolder folder;
+    TrainConfig config = test::quadratic_config(4, "ldp", 15);
+    std::unique_ptr<Network> network = make_memory_network(4, 1);
+};
+
+TEST_F(CloseRun, WritesTheLastWord) {
+    OpenRun run = open_run(test::prepare(config, *network));
+    TrainingListener silent;
+    test::train_rounds(run, silent);
+    const TrainResult result = close_run(run, Clock::now());
+    EXPECT_EQ(result.rounds, 15);
+    EXPECT_EQ(result.run_directory, folder.path("run"));
+    EXPECT_NEAR(result.epsilon, config.plan.epsilon, 1e-5);
+    ASSERT_EQ(result.ranks.size(), 1U);
+    EXPECT_EQ(result.bytes_sent, result.ranks[0].bytes_sent);
+    EXPECT_GT(result.bytes_sent, 0);
+    EXPECT_EQ(written("ledger.json")["status"], "completed");
+    EXPECT_EQ(written("history.json")["completed"], true);
+    EXPECT_EQ(written("summary.json"), Json::parse(summary_json(result, config.plan)));
+}
+
+TEST_F(CloseRun, LeavesARunThatWasInterruptedToBeTakenUp) {
+    OpenRun run = open_run(test::prepare(config, *network));
+    run.progress.rounds = 6;
+    run.progress.interrupted = true;
+    const TrainResult result = close_run(run, Clock::now());
+    EXPECT_EQ(result.rounds, 6);
+    EXPECT_LT(result.epsilon, config.plan.epsilon);
+    EXPECT_EQ(written("ledger.json")["status"], "interrupted");
+    EXPECT_EQ(written("ledger.json")["rounds"]["accounted"], 6);
+    EXPECT_EQ(written("history.json")["completed"], false);
+    EXPECT_EQ(written("summary.json")["interrupted"], true);
+}
+
+TEST(FailedRun, ThatFailsKeepsAllPlannedRoundsInTheLedger) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "ldp", 500);
+    config.run_directory = folder.path("run");
+    config.plan.steps.step_size = 10;
+    config.l2 = 100;
+    expect_contains(message_of<Error>([&] { (void)train(config); }), "diverged");
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["status"], "failed");
+    EXPECT_LT(ledger["rounds"]["completed"], 500);
+    EXPECT_EQ(ledger["rounds"]["accounted"], 500);
+    EXPECT_NEAR(ledger["headline"]["epsilon"].get<double>(), 10, 1e-5);
+    EXPECT_FALSE(std::filesystem::exists(folder.path("run/summary.json")));
+}
+
+TEST(FailedRun, SaysWhyAndThrowsAgain) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "ldp", 20);
+    config.run_directory = folder.path("run");
+    const auto network = make_memory_network(4, 1);
+    OpenRun open = open_run(test::prepare(config, *network));
+    open.progress.rounds = 7;
+    const auto fail = [&](const auto& failure) {
+        try {
+            throw failure;
+        } catch (const std::exception& caught) {
+            end_failed_run(open, caught);
+        }
+    };
+    EXPECT_EQ(message_of<CryptoError>([&] { fail(CryptoError("a tag is wrong")); }),
+              "a tag is wrong");
+    EXPECT_EQ(read_file(folder.path("run/failure.txt")), "rank 0, round 7: a tag is wrong\n");
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["status"], "failed");
+    EXPECT_EQ(ledger["rounds"]["completed"], 7);
+    EXPECT_EQ(ledger["rounds"]["accounted"], 20);
+    // The first who fails has the word.
+    EXPECT_THROW(fail(std::runtime_error("later")), std::runtime_error);
+    expect_contains(read_file(folder.path("run/failure.txt")), "a tag is wrong");
+}
+
+TEST(OwnReport, SaysWhatWasCounted) {
+    const Json json = Json::parse(to_json(AgentReport{2, 30, 4}));
+    EXPECT_EQ(json["gradients_set_to_zero"], 2);
+    EXPECT_EQ(json["records_set_to_zero"], 30);
+    EXPECT_EQ(json["messages_limited"], 4);
+}
+
+TEST(OwnReport, IsWrittenForItsOwnerWhateverItSaysAndIsInNoOtherFile) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(3, "ldp", 5);
+    config.run_directory = folder.path("run");
+    const TrainResult result = train(config);
+    EXPECT_EQ(result.own_reports, "");
+    for (int agent = 0; agent < 3; ++agent) {
+        const std::string file = folder.path(fmt::format("run/agents/{}/report.json", agent));
+        EXPECT_EQ(test::read_json(file)["messages_limited"], 0);
+        EXPECT_EQ(std::filesystem::status(file).permissions() & std::filesystem::perms::all,
+                  std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    }
+    EXPECT_EQ(read_file(folder.path("run/summary.json")).find("limited"), std::string::npos);
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "sotto/agent/checkpoint.hpp"
-#include "sotto/privacy/gdp.hpp"
+#include "agent/checkpoint.hpp"
+#include "config/run_fixtures.hpp"
+#include "net/memory_network.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 #include "store/checkpoint_store.hpp"
 #include "store/run_history.hpp"
 #include "tasks/task.hpp"
@@ -24,6 +27,7 @@ using test::resumed;
 using test::run;
 using test::run_until_killed;
 using test::run_until_stopped;
+using test::TemporaryFolder;
 
 namespace fs = std::filesystem;
 
@@ -275,6 +279,32 @@ TEST(KeepMembers, RefusesWhatNamesThoseWhoHaveLeft) {
     expect_contains(refusal([](TrainConfig& c) { c.plan.plan_file = "p.json"; }), "--plan");
     expect_contains(refusal([](TrainConfig& c) { c.record_views = {0}; }), "--record-view");
     expect_contains(refusal([](TrainConfig& c) { c.record_wire = true; }), "--record-view");
+}
+
+TEST(AgreedGraph, IsOfWhatEveryAgentKnows) {
+    const TemporaryFolder folder;
+    for (int u = 0; u < 5; ++u)
+        folder.write(fmt::format("near{}", u), fmt::format("{}\n{}\n", (u + 1) % 5, (u + 4) % 5));
+    const auto network = make_memory_network(5, 1);
+    const Graph graph = agree_on_graph(*network, folder.path("near%r"));
+    EXPECT_EQ(graph.agents(), 5);
+    EXPECT_EQ(graph.edges().size(), 5U);
+    for (int u = 0; u < 5; ++u) EXPECT_TRUE(graph.hears(u, (u + 1) % 5));
+}
+
+TEST(AgreedGraph, IsNoneWhereAgentsContradictEachOther) {
+    const TemporaryFolder folder;
+    for (int u = 0; u < 3; ++u) folder.write(fmt::format("near{}", u), u == 2 ? "" : "2\n");
+    const auto network = make_memory_network(3, 1);
+    expect_contains(
+        message_of<DataError>([&] { (void)agree_on_graph(*network, folder.path("near%r")); }),
+        "agent 0 names agent 2, which does not name it");
+}
+
+TEST(AgreedGraph, TravelsAsItIs) {
+    const AgentBlocks blocks(5, 2);  // agents 0 and 1; 2 to 4
+    const std::vector<NeighbourList> lists{{0, 4}, {}, {2}};
+    EXPECT_EQ(unpack_neighbour_lists(pack_neighbour_lists(lists), 1, blocks), lists);
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
 #include "training/prepare_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "tasks/task.hpp"
+#include "training/participants.hpp"
 #include "training/training_fixtures.hpp"
 
 namespace sotto {
 namespace {
 
 using test::expect_contains;
+using test::Json;
 using test::logistic_config;
 using test::message_of;
 using test::quadratic_config;
@@ -191,6 +194,194 @@ TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
     coordinates = false;
     const auto another = make_memory_network(3, 1);
     EXPECT_FALSE(prepare_run(config, *another, make_task).warnings.empty()) << "noise drowns it";
+}
+
+TEST(AgreedPhase, RefusesAPlanFileWithoutNoiseForABudget) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "none", 30);
+    config.run_directory = folder.path("first");
+    (void)train(config);
+    config.plan.mechanism = "corn";
+    config.plan.plan_file = folder.path("first/plan.json");
+    config.run_directory = folder.path("second");
+    expect_contains(message_of<PrivacyError>([&] { (void)train(config); }), "no noise");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("second")));
+}
+
+TEST(AgreedPhase, RefusesAPlanFileForAnotherBudget) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "corn", 30);
+    config.run_directory = folder.path("first");
+    const TrainResult first = train(config);
+    config.plan.plan_file = folder.path("first/plan.json");
+    config.run_directory = folder.path("again");
+    EXPECT_DOUBLE_EQ(train(config).epsilon, first.epsilon);
+    // The same messages and models: the plan is all that counts.
+    for (int u = 0; u < 4; ++u) {
+        const std::string model = "/agents/" + std::to_string(u) + "/model.npy";
+        EXPECT_EQ(read_file(folder.path("first") + model), read_file(folder.path("again") + model));
+    }
+    config.run_directory = folder.path("second");
+    config.plan.epsilon = 9;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    config.plan.epsilon = 10;
+    config.plan.rounds = 31;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    config.plan.rounds = 30;
+    config.plan.clip_norm *= 1.01;
+    EXPECT_THROW((void)train(config), PrivacyError);
+    EXPECT_FALSE(std::filesystem::exists(folder.path("second")));
+}
+
+TEST(AgreedPhase, AccountsForRecordsWithEachAgentsOwnShard) {
+    const TemporaryFolder folder;
+    TrainConfig config = logistic_config(folder, 4, "ldp", 30);
+    config.plan.adjacency = Adjacency::record;
+    config.plan.participation = {4};
+    config.task.partition = {PartitionSpec::Kind::dirichlet, 1, 1};
+    config.run_directory = folder.path("run");
+    const TrainResult result = train(config);
+    EXPECT_NEAR(result.epsilon, 10, 1e-5);
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["participation"], "cyclic:4");
+    const auto network = make_memory_network(4, 1);
+    const auto records =
+        build_task(config.task, *network, Membership::everybody(network->agents())).records;
+    EXPECT_NE(*std::ranges::min_element(records), *std::ranges::max_element(records));
+    for (std::size_t u = 0; u < 4; ++u) {
+        const double batch = std::ceil(static_cast<double>(records[u]) / 4);
+        EXPECT_DOUBLE_EQ(ledger["agents"][u]["sensitivity"].get<double>(), 0.2 / batch);
+        EXPECT_EQ(ledger["agents"][u]["temporal_sensitivity_squared"], 8);
+    }
+}
+
+TEST(AgreedPhase, IsThatOfAWholeRunWhereNothingWasDoneBefore) {
+    const TrainConfig config = quadratic_config(4, "corn", 30);
+    const auto network = make_memory_network(4, 1);
+    const Participants there =
+        gather_participants(config, *network, agree_on_members(config, *network, nullptr));
+    const LocalTask task = build_task(config.task, *network, there.members);
+    const AgreedPhase phase = agree_on_phase(config, *network, there, task, std::nullopt);
+    EXPECT_EQ(phase.config.rounds, 30);
+    EXPECT_EQ(phase.config.steps.first_round, 0);
+    ASSERT_TRUE(phase.planned);
+    EXPECT_EQ(phase.plan.hash(), phase.planned->design.plan.hash());
+    EXPECT_FALSE(phase.resumption);
+    ASSERT_EQ(phase.exposures.size(), 4U);
+    for (const Exposure& exposure : phase.exposures)
+        EXPECT_EQ(exposure.sensitivity, 2 * config.plan.clip_norm);
+    EXPECT_EQ(phase.budgets.size(), 4U);
+    EXPECT_EQ(phase.run_budgets.size(), 4U);
+}
+
+TEST(AgreedPhase, CountsSecretSamplingWithEachAgentsOwnProbability) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"ldp", "corn", "pairs", "cdp"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 30);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 1, .poisson = true};
+        config.plan.epsilon = 1;
+        config.plan.batch_size = 3;
+        config.task.partition = {PartitionSpec::Kind::dirichlet, 1, 1};
+        config.run_directory = folder.path(mechanism);
+        const TrainResult result = train(config);
+        EXPECT_LE(result.epsilon, 1);
+        EXPECT_GT(result.epsilon, 0.99) << mechanism << ": more noise than asked for";
+        const Json ledger = test::read_json(folder.path(mechanism + "/ledger.json"));
+        EXPECT_EQ(ledger["participation"], "poisson");
+        const auto network = make_memory_network(4, 1);
+        const auto records =
+            build_task(config.task, *network, Membership::everybody(network->agents())).records;
+        EXPECT_NE(*std::ranges::min_element(records), *std::ranges::max_element(records));
+        for (std::size_t u = 0; u < 4; ++u) {
+            const Json& agent = ledger["agents"][u];
+            EXPECT_DOUBLE_EQ(agent["sensitivity"].get<double>(), 0.1 / 3);
+            EXPECT_TRUE(agent["mu"].is_null());
+            const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
+            EXPECT_EQ(rounds["count"], 30);
+            // A multiple of 2^-53, never above B / N.
+            const double asked = 3 / static_cast<double>(records[u]);
+            EXPECT_LE(rounds["sampling_probability"].get<double>(), asked);
+            EXPECT_GT(rounds["sampling_probability"].get<double>(), asked - 0x1p-53);
+        }
+    }
+}
+
+TEST(AgreedPhase, RefusesSecretSamplingWhereNothingIsProved) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"zip-dl", "anti-pgd"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 10);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 1, .poisson = true};
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path(mechanism);
+        EXPECT_THROW((void)train(config), ConfigError) << mechanism;
+    }
+}
+
+TEST(AgreedPhase, CountsRoundsOfSampledPartsForRecordsOfTheLongestPattern) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"ldp", "pairs", "mafalda", "space-time"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 30);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 4, .poisson = true};
+        config.plan.epsilon = 2;
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path(mechanism);
+        const TrainResult result = train(config);
+        EXPECT_LE(result.epsilon, 2);
+        EXPECT_GT(result.epsilon, 1.98) << mechanism << ": more noise than asked for";
+        const Json ledger = test::read_json(folder.path(mechanism + "/ledger.json"));
+        EXPECT_EQ(ledger["participation"], "cyclic-poisson:4");
+        const auto network = make_memory_network(4, 1);
+        const auto records =
+            build_task(config.task, *network, Membership::everybody(network->agents())).records;
+        for (std::size_t u = 0; u < 4; ++u) {
+            const Json& agent = ledger["agents"][u];
+            EXPECT_DOUBLE_EQ(agent["sensitivity"].get<double>(), 0.1 / 3);
+            EXPECT_NEAR(agent["temporal_sensitivity_squared"].get<double>(), 8, 1e-7);
+            const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
+            EXPECT_EQ(rounds["count"], 8);
+            EXPECT_NEAR(rounds["sampling_probability"].get<double>(),
+                        12 / static_cast<double>(records[u]),
+                        0x1p-53);
+        }
+    }
+}
+
+TEST(AgreedPhase, RefusesSampledPartsWhoseRoundsMeet) {
+    const TemporaryFolder folder;
+    const auto refusal = [&](const std::string& mechanism, const TemporalShape& shape) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 10);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.cycle = 4, .poisson = true};
+        config.plan.temporal = shape;
+        config.plan.choose_temporal = false;
+        config.plan.batch_size = 3;
+        config.run_directory = folder.path("refused");
+        return message_of<ConfigError>([&] { (void)train(config); });
+    };
+    expect_contains(refusal("mafalda", {}), "banded:B with B up to 3");
+    expect_contains(refusal("space-time", {TemporalShape::Kind::one_lag, 0, 0}), "one-lag");
+    expect_contains(refusal("anti-pgd", {}), "shares some with round");
+    expect_contains(refusal("zip-dl", {}), "not Gaussian noise on gradients");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("refused")));
+}
+
+TEST(AgreedPhase, LeavesTheChosenCycleInTheRunsOptions) {
+    const TemporaryFolder folder;
+    TrainConfig config = logistic_config(folder, 4, "mafalda", 24);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.cycle = 1, .poisson = true};
+    config.plan.choose_cycle = true;
+    config.plan.epsilon = 20;
+    config.plan.batch_size = 3;
+    config.run_directory = folder.path("run");
+    EXPECT_LE(train(config).epsilon, 20);
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    const std::string chosen = ledger["participation"];
+    EXPECT_EQ(chosen.find("auto"), std::string::npos);
+    expect_contains(read_file(folder.path("run/config.ini")), chosen);
 }
 
 }  // namespace

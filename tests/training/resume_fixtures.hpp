@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "config/run_fixtures.hpp"
-#include "sotto/trust/enrolment.hpp"
-#include "sotto/trust/identity.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::test {
 

@@ -1,8 +1,7 @@
 #include <cmath>
 
 #include "account/ledger_views.hpp"
-#include "sotto/views/message_process.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_record.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 #include "store/run_history.hpp"
 #include "training/resume_fixtures.hpp"

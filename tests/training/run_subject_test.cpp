@@ -1,6 +1,6 @@
 #include "training/run_subject.hpp"
 
-#include "store/ledger_digest.hpp"
+#include "store/recorded_ledger.hpp"
 #include "training/training_fixtures.hpp"
 
 namespace sotto {

@@ -6,7 +6,7 @@
 
 #include "config/run_fixtures.hpp"
 #include "training/prepare_run.hpp"
-#include "training/training_rounds.hpp"
+#include "training/training.hpp"
 
 namespace sotto::test {
 

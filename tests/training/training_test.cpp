@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
+#include "agent/recording/recorded_view.hpp"
+#include "agent/recording/recorded_wire.hpp"
+#include "core/numbers.hpp"
+#include "learn/quadratic.hpp"
 #include "options/train_options.hpp"
-#include "sotto/agent/recording/recorded_view.hpp"
-#include "sotto/agent/recording/recorded_wire.hpp"
-#include "sotto/core/numbers.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
+#include "training/train_report.hpp"
 #include "training/training_fixtures.hpp"
-#include "training/training_summary.hpp"
 
 namespace sotto {
 namespace {
@@ -25,6 +28,164 @@ using test::read_metrics;
 using test::TemporaryFolder;
 using test::train;
 using test::Watcher;
+
+TEST(TrainingLoop, StopsWhenAskedAndCountsTheRoundsThatHappened) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(4, "corn", 200000);
+    config.run_directory = folder.path("run");
+    Watcher watcher;
+    const TrainResult result = train(config, watcher, [&] { return watcher.completed >= 50; });
+    EXPECT_TRUE(result.interrupted);
+    EXPECT_GE(result.rounds, 50);
+    EXPECT_LT(result.rounds, 2000);
+    EXPECT_EQ(result.rounds, watcher.completed);
+    const Json ledger = test::read_json(folder.path("run/ledger.json"));
+    EXPECT_EQ(ledger["status"], "interrupted");
+    EXPECT_EQ(ledger["rounds"]["planned"], 200000);
+    EXPECT_EQ(ledger["rounds"]["completed"], result.rounds);
+    EXPECT_EQ(ledger["rounds"]["accounted"], result.rounds);
+    // mu grows with the square root of the rounds.
+    const double mu = gdp_mu(10, 1e-5) * std::sqrt(static_cast<double>(result.rounds) / 200000.0);
+    EXPECT_NEAR(result.mu, mu, 1e-6 * mu);
+    EXPECT_NEAR(ledger["headline"]["mu"].get<double>(), mu, 1e-6 * mu);
+    EXPECT_NEAR(result.epsilon, gdp_epsilon(mu, 1e-5), 1e-5 * result.epsilon);
+    EXPECT_LT(result.epsilon, 10);
+    EXPECT_EQ(test::read_json(folder.path("run/summary.json"))["interrupted"], true);
+    EXPECT_EQ(read_metrics(folder.path("run")).back()[0], std::to_string(result.rounds));
+    for (int u = 0; u < 4; ++u)
+        EXPECT_EQ(read_npy(folder.path("run/agents/" + std::to_string(u) + "/model.npy")).rows(),
+                  2);
+}
+
+TEST(TrainingLoop, EvaluatesFiftyTimesARunUnlessToldOtherwise) {
+    const TemporaryFolder folder;
+    for (const auto& [every, rounds, times] :
+         {std::tuple(0L, 200L, 51U), {0L, 10L, 11U}, {7L, 20L, 4U}, {100L, 20L, 2U}}) {
+        TrainConfig config = quadratic_config(3, "ldp", rounds);
+        config.run_directory = folder.path(std::to_string(every) + "of" + std::to_string(rounds));
+        config.evaluate_every = every;
+        Watcher watcher;
+        (void)train(config, watcher, [] { return false; });
+        EXPECT_EQ(watcher.evaluated.size(), times) << every << " of " << rounds;
+        EXPECT_EQ(watcher.evaluated.front(), 0);
+        EXPECT_EQ(watcher.evaluated.back(), rounds);
+        EXPECT_TRUE(std::ranges::is_sorted(watcher.epsilons));
+    }
+}
+
+TEST(TrainingLoop, EvaluatesOnSomeRecordsAndOnTheWholeTestSetAfterTheLastRound) {
+    const TemporaryFolder folder;
+    const auto records_of = [&](const std::string& name, const auto& asked) {
+        TrainConfig config = quadratic_config(3, "ldp", 4);
+        config.run_directory = folder.path(name);
+        config.evaluate_every = 2;
+        config.optimality_gap = false;
+        config.evaluated_records = asked;
+        Watcher watcher;
+        (void)train(config, watcher, [] { return false; });
+        std::vector<std::string> result;
+        const auto rows = read_metrics(config.run_directory.value());
+        for (std::size_t i = 1; i < rows.size(); ++i)
+            result.push_back(rows[i].at(rows[i].size() - 2) + " " + rows[i].back());
+        return result;
+    };
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(records_of("auto", std::optional<EvaluatedRecords>()),
+              (Texts{"1000 1000", "1000 1000", "all 1000"}));
+    EXPECT_EQ(records_of("all", EvaluatedRecords{}), (Texts{"all all", "all all", "all all"}));
+    EXPECT_EQ(records_of("some", EvaluatedRecords{7, 7}), (Texts{"7 7", "7 7", "7 7"}));
+    EXPECT_EQ(test::read_json(folder.path("some/summary.json"))["evaluated_records"],
+              (Json{{"test", 7}, {"train", 7}}));
+}
+
+TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(3, "ldp", 12);
+    config.run_directory = folder.path("run");
+    const auto network = make_memory_network(3, 1);
+    OpenRun open = open_run(test::prepare(config, *network));
+    const sotto::Run& run = open.prepared.run;
+    Trainer trainer(*network,
+                    run.topography.schedule(),
+                    run.plan,
+                    NoiseSource(run.plan, open.rings, 1),
+                    std::move(open.prepared.agents),
+                    open.prepared.initial,
+                    {});
+    Watcher watcher;
+    const std::function<bool()> never = [] { return false; };
+    TrainingLoop loop(open, trainer, watcher, never);
+    loop.begin({});
+    EXPECT_EQ(watcher.evaluated, std::vector<long>{0});
+    for (long round = 0; round < 12; ++round) {
+        EXPECT_TRUE(loop.more());
+        loop.run_round();
+        EXPECT_EQ(open.progress.rounds, round + 1);
+    }
+    EXPECT_FALSE(loop.more());
+    loop.end();
+    EXPECT_EQ(open.progress.rounds, 12);
+    EXPECT_FALSE(open.progress.interrupted);
+    EXPECT_GT(open.progress.totals.loop_seconds, 0);
+    EXPECT_GT(open.progress.totals.evaluate_seconds, 0);
+    EXPECT_TRUE(std::isfinite(open.progress.evaluation.train_loss_mean_model));
+    EXPECT_EQ(watcher.completed, 12);
+}
+
+/// Quadratic functions without noise, every round by hand: X <- W (X - eta clip(G) - eta l2 X).
+Eigen::MatrixXd by_hand(const TrainConfig& config, const MixingMatrix& mixing, long rounds) {
+    const int agents = config.graph.topology.agents;
+    const Eigen::MatrixXd w = Eigen::MatrixXd(mixing.sparse());
+    const double eta = config.plan.steps.step_size;
+    Eigen::MatrixXd models = Eigen::MatrixXd::Zero(2, agents);
+    for (long t = 0; t < rounds; ++t) {
+        Eigen::MatrixXd stepped = models;
+        for (int u = 0; u < agents; ++u) {
+            Eigen::Vector2d gradient;
+            make_quadratic_objective(u, agents)->mean_gradient(models.col(u), {}, gradient);
+            gradient *= std::min(1.0, config.plan.clip_norm / gradient.norm());
+            stepped.col(u) -= eta * (gradient + config.l2 * models.col(u));
+        }
+        models = stepped * w.transpose();
+    }
+    return models;
+}
+
+TEST(TrainingRounds, AreThoseOfTheEquation) {
+    const test::TemporaryFolder folder;
+    TrainConfig config = test::quadratic_config(5, "none", 25);
+    config.plan.steps.step_size = 0.1;
+    config.l2 = 0.5;
+    config.run_directory = folder.path("run");
+    const auto network = make_memory_network(5, 1);
+    OpenRun run = open_run(test::prepare(config, *network));
+    test::Watcher watcher;
+    test::train_rounds(run, watcher);
+    EXPECT_EQ(run.progress.rounds, 25);
+    EXPECT_EQ(watcher.completed, 25);
+    EXPECT_GT(run.progress.seconds.total(), 0);
+    const Eigen::MatrixXd wanted = by_hand(config, run.prepared.run.topography.mixing, 25);
+    EXPECT_LE((test::models_of(config) - wanted).cwiseAbs().maxCoeff(), 1e-10);
+    EXPECT_GT(wanted.norm(), 0.05);
+    // It is not over before it is closed.
+    EXPECT_EQ(test::read_json(folder.path("run/ledger.json"))["status"], "running");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("run/summary.json")));
+}
+
+TEST(TrainingRounds, EndARunThatFailsInOne) {
+    const test::TemporaryFolder folder;
+    TrainConfig config = test::quadratic_config(5, "none", 25);
+    config.run_directory = folder.path("run");
+    const auto network = make_memory_network(5, 1);
+    OpenRun run = open_run(test::prepare(config, *network));
+    struct Failing final : TrainingListener {
+        void on_round(long completed, long, const Ledger&) override {
+            if (completed == 3) throw DataError("the disk is full");
+        }
+    } failing;
+    EXPECT_THROW(test::train_rounds(run, failing), DataError);
+    EXPECT_EQ(read_file(folder.path("run/failure.txt")), "rank 0, round 3: the disk is full\n");
+}
 
 TEST(RunTraining, LeavesEveryFileOfARun) {
     const TemporaryFolder folder;

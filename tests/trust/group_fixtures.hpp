@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sotto/trust/handshake.hpp"
-#include "sotto/trust/seed_agreement.hpp"
+#include "trust/handshake.hpp"
+#include "trust/seed_agreement.hpp"
 
 namespace sotto::test {
 

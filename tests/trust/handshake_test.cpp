@@ -1,8 +1,10 @@
-#include "sotto/trust/handshake.hpp"
+#include "trust/handshake.hpp"
 
 #include <gtest/gtest.h>
+#include <sodium.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "core/test_support.hpp"
@@ -16,6 +18,16 @@ using test::contains;
 using test::credentials_of;
 using test::Meeting;
 using test::message_of;
+
+TEST(EphemeralKeyPair, EveryPairIsNewAndItsPublicKeyBelongsToItsSecret) {
+    const EphemeralKeyPair first;
+    const EphemeralKeyPair second;
+    EXPECT_FALSE(std::ranges::equal(first.public_key(), second.public_key()));
+    EXPECT_FALSE(first.secret_key() == second.secret_key());
+    std::array<std::uint8_t, 32> expected{};
+    ASSERT_EQ(0, crypto_scalarmult_base(expected.data(), first.secret_key().bytes().data()));
+    EXPECT_TRUE(std::ranges::equal(first.public_key(), expected));
+}
 
 std::string hex_of(const Credentials& credentials) {
     return to_hex(credentials.identities.front().public_key());

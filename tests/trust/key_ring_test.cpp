@@ -1,4 +1,4 @@
-#include "sotto/trust/key_ring.hpp"
+#include "trust/key_ring.hpp"
 
 #include <gtest/gtest.h>
 #include <sodium.h>

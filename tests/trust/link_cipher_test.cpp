@@ -1,4 +1,4 @@
-#include "sotto/trust/link_cipher.hpp"
+#include "trust/link_cipher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sotto/trust/pair_secrets.hpp"
+#include "trust/pair_secrets.hpp"
 
 namespace sotto::test {
 

@@ -1,4 +1,4 @@
-#include "sotto/trust/pair_secrets.hpp"
+#include "trust/pair_secrets.hpp"
 
 #include <gtest/gtest.h>
 #include <sodium.h>

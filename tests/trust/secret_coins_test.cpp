@@ -1,4 +1,4 @@
-#include "sotto/trust/secret_coins.hpp"
+#include "trust/secret_coins.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
-#include "sotto/trust/secret.hpp"
+#include "trust/secret.hpp"
 
 #include <gtest/gtest.h>
 #include <sodium.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <utility>
@@ -111,6 +112,37 @@ TEST(SecretBytes, StartAsZerosAndMoveWithTheirContent) {
     bytes.span()[3] = 7;
     const SecretBytes moved = std::move(bytes);
     EXPECT_TRUE(std::ranges::equal(moved.span(), std::vector<std::uint8_t>{0, 0, 0, 7, 0}));
+}
+
+/// BLAKE2b-256 of all bytes at once.
+SecretKey at_once(const std::string& key, const std::string& bytes) {
+    std::array<std::uint8_t, 32> digest{};
+    crypto_generichash(digest.data(),
+                       digest.size(),
+                       reinterpret_cast<const unsigned char*>(bytes.data()),
+                       bytes.size(),
+                       reinterpret_cast<const unsigned char*>(key.data()),
+                       key.size());
+    return SecretKey::from_bytes(digest);
+}
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(SecretHash, IsBlake2bOfItsPurposeAndWhatFollows) {
+    const std::string key(32, 'k');
+    SecretHash hash("test.v1", bytes_of(key));
+    hash.absorb(bytes_of("some"));
+    hash.absorb(0x01020304);
+    hash.absorb(bytes_of("more"));
+    EXPECT_EQ(hash.finish(), at_once(key, "test.v1some\x04\x03\x02\x01more"));
+}
+
+TEST(SecretHash, NeedsNoKey) {
+    SecretHash hash("test.v1", {});
+    hash.absorb(-1);
+    EXPECT_EQ(hash.finish(), at_once("", "test.v1\xff\xff\xff\xff"));
 }
 
 }  // namespace

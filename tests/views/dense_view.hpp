@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sotto/views/message_process.hpp"
-#include "sotto/views/view.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::test {
 

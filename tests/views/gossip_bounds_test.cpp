@@ -1,4 +1,4 @@
-#include "sotto/views/gossip_bounds.hpp"
+#include "views/gossip_bounds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,9 +16,10 @@
 namespace sotto {
 namespace {
 
-using namespace test;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+using namespace test;
 
 /// |B^+ a|^2 from all of B: products of the mixing matrices, a singular value decomposition.
 double dense_bound(GossipTheorem theorem,
@@ -194,6 +195,36 @@ TEST(GossipBoundWork, GrowsWithRoundsAndAgents) {
     };
     EXPECT_DOUBLE_EQ(work(small, five, 20), 2 * work(small, five, 10));
     EXPECT_GT(work(large, fifty, 10), 50 * work(small, five, 10));
+}
+
+using namespace test;
+
+TEST(MuffliatoBound, IsItsDefinitionAndNeverBelowTheExactFigure) {
+    const Graph graph = make_graph(Topology::erdos_renyi, 9, 6);
+    const MixingMatrix mixing = metropolis(graph);
+    const NoisePlan plan = unit_plan(9);
+    const long rounds = 6;
+    const auto exact = view_sensitivity(process_of(graph, plan, {fixed_phase(mixing, rounds)}),
+                                        {View::Kind::neighbours, {2}},
+                                        everybody(9),
+                                        {},
+                                        {});
+    const Eigen::VectorXd bound = muffliato_bound(graph, mixing, 2, rounds);
+    for (int u = 0; u < 9; ++u) {
+        double sum = 0;
+        for (long s = 1; s <= rounds; ++s) {
+            Eigen::MatrixXd power = Eigen::MatrixXd::Identity(9, 9);
+            for (long k = 0; k <= rounds - s; ++k) {
+                for (const int w : graph.neighbours(2))
+                    sum += power(w, u) * power(w, u) / power.row(w).squaredNorm();
+                power = power * mixing.dense();
+            }
+        }
+        EXPECT_TRUE(relatively_near(bound(u), std::min(sum, 6.0), 1e-12));
+        if (u != 2) {
+            EXPECT_GE(bound(u) * (1 + 1e-9), exact[static_cast<std::size_t>(u)].certified());
+        }
+    }
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "views/process_rounds.hpp"
-#include "views/temporal_model.hpp"
 #include "views/view_comparison.hpp"
+#include "views/view_grams.hpp"
+#include "views/view_rounds.hpp"
 
 namespace sotto::test {
 

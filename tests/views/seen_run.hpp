@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "sotto/views/view_innovations.hpp"
 #include "views/phase_fixtures.hpp"
+#include "views/view_innovations.hpp"
 
 namespace sotto::test {
 

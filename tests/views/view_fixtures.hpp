@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "privacy/privacy_fixtures.hpp"
-#include "sotto/views/message_process.hpp"
+#include "sotto/views/view_record.hpp"
 
 namespace sotto::test {
 

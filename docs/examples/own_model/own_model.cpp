@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "learn/partition.hpp"
+#include "learn/readers.hpp"
+#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/learn/own_task.hpp"
-#include "sotto/learn/readers.hpp"
-#include "sotto/learn/record_objective.hpp"
-#include "sotto/learn/split.hpp"
+#include "sotto/learn/objective.hpp"
 
 namespace {
 
@@ -55,8 +55,7 @@ class PoissonObjective final : public sotto::RecordObjective {
 /// Every agent reads the same file; agent u of n trains on every n-th of the training records.
 std::unique_ptr<sotto::Objective> make(const sotto::OwnTaskOptions& options) {
     const sotto::Dataset all = sotto::read_records(options.data);
-    if (all.labels.minCoeff() < 0)
-        throw sotto::DataError(all.source + ": a count is negative");
+    if (all.labels.minCoeff() < 0) throw sotto::DataError(all.source + ": a count is negative");
     const sotto::Split split =
         sotto::split_rows(all.records(), options.test_fraction, options.seed);
     std::vector<Eigen::Index> own;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sotto/core/registry.hpp"
+#include "sotto/core/names.hpp"
 #include "sotto/design/design.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
@@ -19,9 +19,9 @@ enum class SeedSharing {
     everybody     ///< one that all have
 };
 
-/// One way to protect a training, with all that is to be known of it. A new mechanism is one file
-/// of src/noise/mechanisms that fills this in and its line in the table there; outside sotto it is
-/// a Registered<Mechanism>. Nothing else knows it by name.
+/// One way to protect a training, with all that is to be known of it. A new mechanism is a
+/// function in a file of src/design/mechanisms that fills this in, and its line in the table there;
+/// outside sotto it is a Registered<Mechanism>. Nothing else knows it by name.
 struct Mechanism {
     std::string name;
     std::string summary;  ///< one line for people

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sotto/design/smoothing.hpp"
-#include "sotto/design/utility.hpp"
+#include "sotto/design/design.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/plan/noise_plan.hpp"

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sotto/core/sparse_rows.hpp"
@@ -89,5 +90,15 @@ class MixingSchedule {
   private:
     std::vector<MixingMatrix> matrices_;
 };
+
+/// Names of the rules.
+[[nodiscard]] std::vector<std::string> mixing_names();
+
+/// By rule name, or from a file: an n x n matrix as .npy, or as text (one row a line, numbers
+/// separated by blanks or commas, # comments). A text that is neither a rule nor an existing file
+/// is an error that suggests the nearest rule.
+/// @throws ConfigError for an unknown name. @throws DataError naming file and entry for a file that
+/// does not hold a mixing matrix of this graph (see MixingMatrix::from_dense).
+[[nodiscard]] MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file);
 
 }  // namespace sotto

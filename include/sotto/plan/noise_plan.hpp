@@ -3,9 +3,11 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/hash.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -107,5 +109,50 @@ struct NoisePlan {
     [[nodiscard]] Eigen::MatrixXd coefficient_matrix() const;
     [[nodiscard]] Digest hash() const;
 };
+
+/// Bytes that a file with a plan may have.
+inline constexpr std::uint64_t most_plan_bytes = std::uint64_t{1} << 30;
+
+/// Members that all seed groups of a plan may have together: 4 n^2 + 4096 for n agents. All pairs
+/// of agents have n^2, all neighbourhoods at most as many; noise of n agents has n^2 covariances.
+[[nodiscard]] std::int64_t most_group_members(int agents);
+
+/// Bytes that to_json(NoisePlan) can have at most: of every seed group and stream, every
+/// coefficient and every value of the temporal factor, with 24 characters a number.
+/// @param agents n.
+/// @param coefficients of rows beside those of shared seeds: sum over the agents of the squared
+/// size of their closed neighbourhoods, where messages differ by receiver.
+/// @param temporal_values of the temporal factor: T^2 where rounds are correlated, else 0.
+[[nodiscard]] std::uint64_t largest_plan_bytes(int agents,
+                                               double coefficients,
+                                               double temporal_values);
+
+/// Largest standard deviation of one coordinate of fresh noise over all rows, the copies that
+/// senders keep included; 0 without noise.
+[[nodiscard]] double largest_deviation(const NoisePlan& plan);
+
+/// The least step of the grid that all noise of a plan is rounded to: 2^finest_grid_log2 of
+/// largest_deviation, so that noise 32 times as large has room for all its bits; 8 times as much
+/// for Laplace noise, whose tail is longer.
+[[nodiscard]] double finest_grid_step(const NoisePlan& plan);
+
+/// How far the normals of a stream (NormalStream) follow the normal distribution: they are drawn in
+/// pairs, and pairs up to this radius are within 2^-44 of a pair drawn without rounding. Beyond,
+/// which a pair reaches with probability exp(-tail_radius^2 / 2) = 2^-240, the steps between
+/// radii grow, and nothing is claimed of them.
+inline constexpr double tail_radius = 18.24035763544053;  // sqrt(2 * 240 * log 2)
+
+/// The words of the file.
+inline constexpr NameTable<StreamDistribution, 2> stream_distributions{
+    {{{StreamDistribution::gaussian, "gaussian"}, {StreamDistribution::laplace, "laplace"}}}};
+inline constexpr NameTable<NoiseEntry, 2> noise_entries{
+    {{{NoiseEntry::gradient, "gradient"}, {NoiseEntry::message, "message"}}}};
+inline constexpr NameTable<Aggregation, 2> aggregations{
+    {{{Aggregation::gossip, "gossip"}, {Aggregation::trusted_mean, "trusted-mean"}}}};
+
+/// JSON text of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
+[[nodiscard]] std::string to_json(const NoisePlan& plan);
+/// @throws DataError if the text is not a plan (with the reason), PrivacyError if it is invalid.
+[[nodiscard]] NoisePlan plan_from_json(std::string_view text, const std::string& source);
 
 }  // namespace sotto

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/privacy/exposure.hpp"
-#include "sotto/privacy/guarantee.hpp"
+#include "sotto/privacy/budget.hpp"
 
 namespace sotto {
 

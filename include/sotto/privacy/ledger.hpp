@@ -6,13 +6,100 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
-#include "sotto/privacy/composition.hpp"
-#include "sotto/privacy/guarantee.hpp"
+#include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
-#include "sotto/privacy/tails.hpp"
 
 namespace sotto {
+
+/// What phases together have revealed to one kind of observer (docs/equations.md 7): agents of the
+/// run x participation patterns. Noise of different phases is independent, so losses compose. A
+/// round that is repeated is one more participation.
+class PrivacyLosses {
+  public:
+    explicit PrivacyLosses(int agents)
+        : agents_(agents), losses_(static_cast<std::size_t>(agents)) {}
+    /// The phase's first `rounds` rounds. @param precision of every place, against the observer.
+    void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
+    /// The same where pattern_sensitivity_squared of these rounds is known, for many observers.
+    void add(const PrivacyPhase& phase,
+             const Eigen::MatrixXd& squared,
+             const Eigen::VectorXd& precision);
+    /// Against the worst coalition of `size` agents the phase's plan knows. Where different
+    /// coalitions are the worst in different phases the sum is an upper bound.
+    void add(const PrivacyPhase& phase, long rounds, int size);
+    /// Of one agent in one pattern.
+    [[nodiscard]] PrivacyLoss of(int number, long pattern) const;
+    /// Of one agent in its worst pattern, judged at this delta.
+    [[nodiscard]] PrivacyLoss worst_of(int number, double delta) const;
+    /// What one agent's losses do not exceed in any pattern, whatever comes beside them: for every
+    /// part the largest of all patterns (which exceeds them all only where phases make no pattern
+    /// the worst in all parts).
+    [[nodiscard]] PrivacyLoss bound_of(int number) const;
+    /// What has added up for one agent (PrivacyLoss::largest_part), by pattern; checkpoints keep
+    /// it.
+    [[nodiscard]] Eigen::VectorXd amounts_of(int number) const;
+    /// The guarantee of one agent.
+    [[nodiscard]] Guarantee guarantee(int number, double delta) const {
+        return guarantee_of(worst_of(number, delta), delta);
+    }
+
+  private:
+    [[nodiscard]] long patterns() const { return std::ssize(losses_) / agents_; }
+
+    int agents_;
+    std::vector<PrivacyLoss> losses_;  // all agents of the first pattern, then of the second, ...
+};
+
+/// Budgets that keep the sum over all phases within `budgets`, for a phase still to be planned.
+/// @param budgets of every place, for the whole run.  @param spent by the phases before, against
+/// the coalitions that count.
+/// @param independent_rounds the phase's noise will be independent from round to round and on
+/// gradients: then patterns with more rounds before may have fewer to come. Otherwise every pattern
+/// counts as the worst.
+/// @throws PrivacyError naming agent, what was spent and the budget, if nothing is left.
+[[nodiscard]] std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
+                                                           const PrivacyLosses& spent,
+                                                           const Membership& members,
+                                                           const PlanUse& use,
+                                                           long rounds,
+                                                           bool independent_rounds);
+
+/// What the tails of drawn noise cost. Drawn normals follow the normal distribution up to
+/// tail_radius only; what lies beyond can tell neighbouring data apart, with a probability that
+/// has to be counted in delta (docs/decisions/grid.md).
+///
+/// Let `shift` bound how far neighbouring data move what one round's noise hides, in units of that
+/// noise: Delta_u sqrt(precision_u) largest_round_shift (L1 and scales under Laplace noise). Let a
+/// pair be bad if its radius, or that of the pair moved by the shift, exceeds R = tail_radius.
+/// Outcomes of which less than half the probability under the neighbour comes from bad pairs lose
+/// at most twice that share, all others count in full, so bad pairs add to delta at most
+/// P(bad) + 2 P(bad after the shift), and
+///
+///     normal value:   5 exp(-(R - shift)^2 / 2),     1 where shift >= R,
+///     Laplace value:  20 exp(shift - R^2 / 2),       of four normals,
+///
+/// where 5 and 4 * 5 rather than 3 make up for the width of a grid step and for 2^-44.
+/// @param shift at least 0.  @return of one value of noise, one round; at most 1.
+[[nodiscard]] double tail_delta(StreamDistribution noise, double shift);
+
+/// Of delta: what tails may take. Less moves epsilon by less than 1e-9 of it, which the
+/// verification of a plan forgives.
+inline constexpr double largest_tail_share = 0x1p-40;
+/// The same where delta is 0, because epsilon is pure but for the tails.
+inline constexpr double largest_tail_of_pure = 0x1p-60;
+
+/// Of a run.
+struct Tails {
+    double values = 0;  ///< of noise drawn: dimension * streams * rounds; 0 where unknown
+    double delta = 0;   ///< that they add; at most 1
+    double most = 0;    ///< allowed
+    [[nodiscard]] bool allowed() const { return delta <= most; }
+};
+
+/// @throws PrivacyError with values, delta and what is allowed if tails take too much of `delta`.
+void require_small_tails(const Tails& tails, double delta);
 
 /// What one additional observer has learnt: the worst pair of a view. Its figures never change the
 /// headline.

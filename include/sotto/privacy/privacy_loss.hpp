@@ -6,10 +6,41 @@
 #include <vector>
 
 #include "sotto/plan/noise_plan.hpp"
-#include "sotto/privacy/certified.hpp"
-#include "sotto/privacy/sampled_gaussian.hpp"
 
 namespace sotto {
+
+/// A figure that is claimed, and how far below it the truth can lie.
+struct Certified {
+    double upper = 0;  ///< holds
+    double lower = 0;  ///< nothing below it holds; equal to `upper` where the figure is exact
+};
+
+/// Rounds in each of which a record takes part with a probability, decided by a secret coin, and
+/// what is released has Gaussian noise: Poisson-subsampled Gaussian mechanisms. For neighbours that
+/// differ by one record present or absent (added, removed, or zeroed out), one round is as hard to
+/// tell as
+///
+///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)         (docs/equations.md 15),
+///
+/// and its privacy loss is at most that of both directions, (P, Q) and (Q, P). Dominating pairs
+/// compose adaptively, direction by direction (Zhu, Dong, Wang 2022, Theorem 10).
+struct SampledRounds {
+    /// s: standard deviation of the noise, in units of a record's largest contribution. > 0.
+    double noise_multiplier = 0;
+    double sampling_probability = 0;  ///< q, from 0 to 1; 1: always there, a Gaussian of mu 1/s
+    long count = 0;                   ///< rounds, 0 or more
+
+    [[nodiscard]] bool operator==(const SampledRounds&) const = default;
+};
+
+/// Most rounds that are accounted together.
+inline constexpr long most_sampled_rounds = 1'000'000'000;
+
+/// The same rounds with one entry for every noise multiplier and probability, in ascending order,
+/// and without those that reveal nothing (no round, or probability 0).
+/// @throws PrivacyError unless noise multipliers are above 0 (infinite: nothing is revealed),
+/// probabilities from 0 to 1, counts from 0 to most_sampled_rounds in all; a NaN fails.
+[[nodiscard]] std::vector<SampledRounds> merged_rounds(std::span<const SampledRounds> rounds);
 
 /// A figure with the name it has in messages.
 struct NamedFigure {
@@ -145,5 +176,31 @@ class PrivacyLoss {
 [[nodiscard]] double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit);
 /// The delta that epsilons under this noise are stated at: `delta`, or 0 where they are pure.
 [[nodiscard]] double stated_delta(StreamDistribution noise, double delta);
+
+/// @throws ConfigError unless 0 < delta < 1; a NaN fails.
+void require_delta(std::string_view option, double delta);
+/// @throws ConfigError unless epsilon is finite and not negative; a NaN fails.
+void require_epsilon(double epsilon);
+
+/// Gaussian differential privacy: a mechanism is mu-GDP when telling two neighbouring inputs apart
+/// is no easier than telling N(0, 1) from N(mu, 1). All functions are pure, accurate to about 1e-9
+/// relative for epsilon in [1e-3, 1e3] and delta in [1e-12, 1), and throw ConfigError outside
+/// mu >= 0, epsilon >= 0, delta in (0, 1). mu may be infinite (epsilon is then infinite).
+
+/// delta(epsilon) = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2), the exact curve.
+[[nodiscard]] double gdp_delta(double mu, double epsilon);
+/// Smallest epsilon >= 0 with gdp_delta(mu, epsilon) <= delta.
+[[nodiscard]] double gdp_epsilon(double mu, double delta);
+/// Largest mu whose gdp_epsilon(mu, delta) is epsilon. @param epsilon > 0.
+[[nodiscard]] double gdp_mu(double epsilon, double delta);
+
+/// Conversion through Renyi divergence ([W], [C] Theorem 2): mu^2/2 + mu sqrt(2 log(1/delta));
+/// never below gdp_epsilon.
+[[nodiscard]] double rdp_epsilon(double mu, double delta);
+/// Inverse of rdp_epsilon in mu.
+[[nodiscard]] double rdp_mu(double epsilon, double delta);
+/// The papers' simplified bound ([W] eq. 10b): mu = epsilon / (2 sqrt(log(1/delta))). Not valid for
+/// large epsilon; make_budget refuses it there.
+[[nodiscard]] double paper_mu(double epsilon, double delta);
 
 }  // namespace sotto

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,11 +11,144 @@
 #include "sotto/plan/membership.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
-#include "sotto/privacy/exposure.hpp"
-#include "sotto/privacy/plan_use.hpp"
-#include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
+
+/// sens2(C_time) = max_{j<b} sum_{s,t in {j, j+b, ...}} |(C_time^T C_time)_st|, leading `rounds`
+/// rounds; for the identity ceil(rounds/b). [U] Theorem 8. With Poisson sampling the number of
+/// rounds of the longest pattern, times the squared length of the longest column where that
+/// exceeds 1 by rounding. @throws ConfigError as require_separate_rounds.
+[[nodiscard]] double temporal_sensitivity_squared(const TemporalFactor& factor,
+                                                  const Participation& participation,
+                                                  long rounds);
+
+/// The same sum of every pattern {j, j + b, ...}, j < min(b, rounds), by itself.
+[[nodiscard]] Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
+                                                            const Participation& participation,
+                                                            long rounds);
+
+/// Secretly sampled rounds are accounted for one by one: no two of one record may share noise, and
+/// none may be louder than alone. So columns t and t + b of C_time share no row, and no column is
+/// longer than 1; then a record's rounds are seen through rows of their own, each as the sampled
+/// Gaussian mechanism of its batch (docs/equations.md 15).
+/// @throws ConfigError otherwise, saying which, and what is allowed. Nothing without sampling.
+/// Cost: O(T B), O(T^2) for a dense factor.
+void require_separate_rounds(const TemporalFactor& factor,
+                             const Participation& participation,
+                             long rounds);
+
+/// max over patterns and rounds s of sum_{t in the pattern} |(C_time)_st|: how far, at most, unit
+/// changes in all rounds of one pattern move what the fresh noise of one round hides. 1 for the
+/// identity. Cost: O(T^2) for a dense factor, O(T B), O(T b) with one lag.
+[[nodiscard]] double largest_round_shift(const TemporalFactor& factor,
+                                         const Participation& participation,
+                                         long rounds);
+
+/// How a run uses its plan, as far as the guarantee against somebody who sees all messages depends
+/// on it.
+struct PlanUse {
+    Participation participation;
+    /// Counts where noise is added to messages; its first round is that of the phase in which the
+    /// plan is used.
+    StepSchedule steps;
+    Eigen::VectorXd
+        own_weights;       ///< w_uu of every agent; counts where noise depends on the receiver
+    int gossip_steps = 1;  ///< K
+};
+
+/// The largest squared sensitivity of every agent's leading `rounds` rounds, for unit changes a
+/// participation: the loss is loss_of_squared_distance(Delta_u^2 sens2_u observed_precision_u).
+///
+/// Noise on gradients, the same to all: sens2(C_time), see temporal_sensitivity_squared.
+///
+/// Otherwise one round shows y(t) = s(t) + q(t), with s the message before noise, divided by the
+/// step where noise is on gradients. Given all messages, the agent's own copy of its message keeps
+/// what the noise hid from the others: with own-copy noise q_self = sum_v beta_v q_v,
+///
+///     s(t+1) = known + lambda_u s(t) - eta_{t+1} g(t+1),   lambda_u = w_uu (1 - sum_v beta_v),
+///
+/// so contributions pile up: a unit change in the rounds of one pattern moves s(t) by at most
+/// e_t = lambda e_{t-1} + eta_t [t in the pattern] ([H] eq. 27 for lambda = 1), and sens2 is the
+/// largest over patterns of what the losses of distances e_t compose to: sum_t e_t^2 (Gaussian) or
+/// (sum_t e_t)^2 (Laplace, L1 changes). The argument is sound for gradients that follow messages:
+/// given the messages, s is a function of the data.
+/// @return one value per agent.  Cost O(rounds cycle agents) at most.
+/// @throws PrivacyError where no bound is known: temporal factors with such noise, or own-copy
+/// noise that is not a function of what the others receive; ConfigError for gossip steps above 1
+/// with it.
+[[nodiscard]] Eigen::VectorXd run_sensitivity_squared(const NoisePlan& plan,
+                                                      const PlanUse& use,
+                                                      long rounds);
+
+/// The same for every participation pattern by itself: agents x patterns, pattern p being rounds p,
+/// p + b, ... of the whole run, p < min(b, first round + rounds). Rounds are those of one phase,
+/// from use.steps.first_round on, whose temporal factor begins with it; contributions that pile up
+/// have done so since the run began. Losses of phases with noise of their own compose by pattern.
+[[nodiscard]] Eigen::MatrixXd pattern_sensitivity_squared(const NoisePlan& plan,
+                                                          const PlanUse& use,
+                                                          long rounds);
+
+/// How far at most unit changes a participation move what the fresh noise of one round hides, for
+/// every agent: largest_round_shift; the largest e_t where contributions pile up. In units of
+/// 1 / sqrt(observed_precision_u). @throws as run_sensitivity_squared.
+[[nodiscard]] Eigen::VectorXd largest_round_shifts(const NoisePlan& plan,
+                                                   const PlanUse& use,
+                                                   long rounds);
+
+/// Largest variance of one coordinate of noise in any message of every agent; for plans on
+/// gradients in squared gradient units.
+[[nodiscard]] Eigen::VectorXd largest_message_variance(const NoisePlan& plan);
+
+/// Agents that pool what they receive in a round, and whose messages they then have.
+struct SumExample {
+    std::vector<int> colluders;  ///< ascending
+    std::vector<int> exposed;    ///< ascending
+    long round = 0;              ///< of the schedule's period
+};
+
+/// What secure sums hide from coalitions of up to so many agents. Nothing else is known where
+/// `computed` is false.
+struct SumsAgainst {
+    int colluders = 1;
+    bool computed = false;
+    /// Of every agent, in how many rounds of the period some such coalition has its message.
+    std::vector<long> rounds_exposed;
+    /// The smallest share of a message that stays hidden (LearntSums::hidden), over agents,
+    /// coalitions and rounds.
+    double least_hidden = 1;
+    /// The fewest agents whose messages a combination of learnt sums is made of; none where a
+    /// coalition learns too many sums to tell.
+    std::optional<int> smallest_sum;
+    std::optional<SumExample> worst;  ///< one of those that have most messages in one round
+
+    /// Whose message is had in at least so many rounds, ascending.
+    [[nodiscard]] std::vector<int> exposed_in(long rounds) const;
+};
+
+/// What secure sums hide on a graph with its mixing schedule (docs/equations.md 10).
+struct SumHiding {
+    int agents = 0;
+    long rounds = 1;  ///< of the schedule's period
+    int gossip_steps = 1;
+    int mask_partners = 1;             ///< on each side
+    int asked = 1;                     ///< colluders that sums are to withstand
+    std::vector<SumsAgainst> against;  ///< of 1, 2, ... colluders; `asked` is among them
+    /// A coalition that has a message, where none of those above has: the smallest that was found.
+    std::optional<SumExample> known;
+
+    /// Whether in every round some coalition of `asked` has each agent's message.
+    [[nodiscard]] bool nothing() const;
+};
+
+/// The same with agents called by these numbers. @param numbers of all agents, ascending.
+/// @param all agents there are numbers for: those without a part are never exposed.
+[[nodiscard]] SumHiding renumbered(SumHiding hiding, std::span<const int> numbers, int all);
+
+/// For people: what a sum is, then a line on each number of colluders.
+[[nodiscard]] std::vector<std::string> statements_of(const SumHiding& hiding);
+
+/// @throws ConfigError where they hide nothing, saying what to change.
+void require_hiding(const SumHiding& hiding);
 
 /// Rounds under one noise plan, with keys of their own: from the beginning of a run, or from where
 /// it was taken up, to where it ended or was lost.

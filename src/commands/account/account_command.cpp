@@ -7,21 +7,15 @@
 #include <optional>
 #include <string_view>
 
-#include "account/account_conversion.hpp"
 #include "account/account_job.hpp"
-#include "account/account_matrices.hpp"
 #include "account/distance_table.hpp"
-#include "account/sampled_conversion.hpp"
 #include "audit/audit_options.hpp"
 #include "commands/account/account_options.hpp"
-#include "commands/account/account_report.hpp"
 #include "commands/account/account_text.hpp"
 #include "core/output.hpp"
-#include "options/beside_run.hpp"
-#include "options/general_options.hpp"
+#include "net/agreement.hpp"
 #include "options/option_parser.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/net/agreement.hpp"
 #include "training/job.hpp"
 #include "training/run_subject.hpp"
 

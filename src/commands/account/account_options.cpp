@@ -1,12 +1,9 @@
 #include "commands/account/account_options.hpp"
 
-#include "options/default_clip.hpp"
-#include "options/default_final_gossip.hpp"
-#include "options/default_participation.hpp"
 #include "options/graph_options.hpp"
-#include "options/option_bindings.hpp"
-#include "options/option_checks.hpp"
+#include "options/option_set.hpp"
 #include "options/plan_options.hpp"
+#include "options/train_options.hpp"
 #include "sotto/views/view_record.hpp"
 
 namespace sotto {

@@ -2,8 +2,22 @@
 
 #include <fmt/format.h>
 
+#include "commands/account/account_command.hpp"
+#include "commands/audit/audit_command.hpp"
+#include "commands/compare/compare_command.hpp"
+#include "commands/doctor/doctor_command.hpp"
+#include "commands/graph/graph_command.hpp"
+#include "commands/keygen/keygen_command.hpp"
+#include "commands/ledger/ledger_command.hpp"
+#include "commands/plan/plan_command.hpp"
+#include "commands/predict/predict_command.hpp"
+#include "commands/report/report_command.hpp"
+#include "commands/supervise/supervise_command.hpp"
+#include "commands/sweep/sweep_command.hpp"
+#include "commands/train/train_command.hpp"
+#include "commands/watch/watch_command.hpp"
+#include "net/mpi_session.hpp"
 #include "options/option_parser.hpp"
-#include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {
 
@@ -16,6 +30,25 @@ std::string help_for(const Command& command) {
                        positional_usage(options),
                        help_text(options),
                        command.example);
+}
+
+Registry<Command>& commands() {
+    static Registry<Command> table("command",
+                                   {graph_command(),
+                                    plan_command(),
+                                    account_command(),
+                                    train_command(),
+                                    sweep_command(),
+                                    predict_command(),
+                                    compare_command(),
+                                    ledger_command(),
+                                    report_command(),
+                                    watch_command(),
+                                    audit_command(),
+                                    doctor_command(),
+                                    supervise_command(),
+                                    keygen_command()});
+    return table;
 }
 
 }  // namespace sotto::cli

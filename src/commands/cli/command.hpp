@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "options/written_options.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto::cli {
 
@@ -26,5 +27,8 @@ struct Command {
 
 /// What `sotto <command> --help` prints.
 [[nodiscard]] std::string help_for(const Command& command);
+
+/// All subcommands.
+[[nodiscard]] Registry<Command>& commands();
 
 }  // namespace sotto::cli

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "options/option_usage.hpp"
 #include "options/train_options.hpp"
+#include "options/written_options.hpp"
 
 namespace sotto::cli {
 

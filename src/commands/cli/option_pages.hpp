@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "commands/cli/command.hpp"
-#include "sotto/core/registry.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto::cli {
 

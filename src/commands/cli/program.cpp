@@ -6,18 +6,17 @@
 #include <chrono>
 #include <thread>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/cli/exit_codes.hpp"
 #include "core/blas_memory.hpp"
-#include "core/error_line.hpp"
+#include "core/linear_algebra.hpp"
 #include "core/output.hpp"
 #include "core/signal_actions.hpp"
+#include "net/mpi_network.hpp"
+#include "net/mpi_session.hpp"
 #include "sotto/core/blas_kernels.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/linear_algebra.hpp"
-#include "sotto/net/launch_environment.hpp"
-#include "sotto/net/mpi_network.hpp"
 #include "training/job.hpp"
 
 namespace sotto::cli {

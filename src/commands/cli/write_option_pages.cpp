@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <string_view>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/cli/manual_pages.hpp"
 #include "commands/cli/option_pages.hpp"
 #include "commands/cli/shell_completions.hpp"
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 
 namespace {
 

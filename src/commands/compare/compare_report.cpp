@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/gnuplot.hpp"
-#include "core/json_output.hpp"
-#include "sotto/core/numbers.hpp"
+#include "core/json.hpp"
+#include "core/numbers.hpp"
 
 namespace sotto {
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "commands/doctor/doctor_check.hpp"
-#include "commands/doctor/placement.hpp"
-#include "sotto/core/registry.hpp"
+#include "commands/doctor/rank_findings.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 
@@ -22,5 +23,12 @@ struct CheckRecord {
 /// All of them; one that could not even be made has failed. Communicates with nobody and leaves
 /// nothing behind. LOCAL.
 [[nodiscard]] std::vector<DoctorCheck> check_machine(const Placement& placement);
+
+/// The report of `sotto doctor` (docs/cli.md), as JSON text and for people.
+/// @param merged merge_findings(findings).
+[[nodiscard]] std::string doctor_report_json(std::span<const RankFindings> findings,
+                                             std::span<const DoctorCheck> merged);
+[[nodiscard]] std::string doctor_report_text(std::span<const RankFindings> findings,
+                                             std::span<const DoctorCheck> merged);
 
 }  // namespace sotto

@@ -9,17 +9,14 @@
 #include <optional>
 
 #include "commands/doctor/doctor.hpp"
-#include "commands/doctor/doctor_report.hpp"
-#include "commands/doctor/exchange_check.hpp"
+#include "commands/doctor/doctor_check.hpp"
 #include "commands/doctor/launch_checks.hpp"
-#include "commands/doctor/mpi_settings.hpp"
+#include "core/host.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
+#include "net/mpi_network.hpp"
+#include "net/mpi_session.hpp"
 #include "options/option_parser.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/host.hpp"
-#include "sotto/net/launch_environment.hpp"
-#include "sotto/net/mpi_network.hpp"
 #include "training/job.hpp"
 
 namespace sotto::cli {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/json_value.hpp"
+#include "core/json.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "commands/doctor/doctor_check.hpp"
-#include "commands/doctor/placement.hpp"
 
 namespace sotto {
 

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "core/files.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
+#include "graph/edge_list.hpp"
 #include "options/graph_options.hpp"
-#include "options/option_bindings.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "planning/build_topography.hpp"
-#include "planning/graph_report.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/graph/edge_list.hpp"
 
 namespace sotto::cli {
 

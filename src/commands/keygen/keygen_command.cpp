@@ -6,15 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "config/agent_path.hpp"
-#include "core/json_output.hpp"
+#include "core/json.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
-#include "options/option_bindings.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/trust/enrolment.hpp"
+#include "trust/identity.hpp"
 
 namespace sotto::cli {
 

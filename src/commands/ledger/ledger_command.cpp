@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include "account/composed_runs.hpp"
-#include "commands/ledger/kept_account_report.hpp"
 #include "commands/ledger/ledger_report.hpp"
 #include "config/agent_path.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
-#include "options/option_bindings.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"

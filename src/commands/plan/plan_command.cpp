@@ -4,13 +4,12 @@
 
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
+#include "core/files.hpp"
 #include "core/output.hpp"
-#include "options/default_participation.hpp"
-#include "options/general_options.hpp"
 #include "options/option_parser.hpp"
+#include "options/plan_options.hpp"
 #include "planning/plan_report.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/plan/plan_json.hpp"
+#include "sotto/plan/noise_plan.hpp"
 
 namespace sotto::cli {
 

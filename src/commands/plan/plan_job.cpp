@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "options/default_clip.hpp"
-#include "options/default_final_gossip.hpp"
-#include "options/default_participation.hpp"
+#include "agent/trainer.hpp"
+#include "design/temporal_utility.hpp"
 #include "options/graph_options.hpp"
-#include "options/option_bindings.hpp"
-#include "options/option_checks.hpp"
+#include "options/option_set.hpp"
 #include "options/plan_options.hpp"
-#include "options/sum_options.hpp"
+#include "options/train_options.hpp"
 #include "planning/budgets.hpp"
+#include "planning/choices.hpp"
 #include "planning/configured_gossip.hpp"
-#include "planning/gossip_choice.hpp"
-#include "planning/hidden_by_sums.hpp"
-#include "planning/missed_rounds.hpp"
-#include "planning/sampling_gain.hpp"
-#include "sotto/agent/trainer.hpp"
-#include "sotto/design/temporal_utility.hpp"
+#include "planning/planning.hpp"
 
 namespace sotto {
 

@@ -8,12 +8,10 @@
 #include "config/config.hpp"
 #include "options/option_set.hpp"
 #include "options/written_options.hpp"
+#include "planning/budgets.hpp"
 #include "planning/build_topography.hpp"
-#include "planning/missed_rounds.hpp"
 #include "planning/planning.hpp"
-#include "planning/unrestricted_noise.hpp"
 #include "sotto/privacy/privacy_record.hpp"
-#include "sotto/privacy/sum_hiding.hpp"
 
 namespace sotto {
 

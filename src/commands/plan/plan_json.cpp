@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/json_output.hpp"
-#include "privacy/sum_hiding_json.hpp"
-#include "sotto/core/linear_algebra.hpp"
+#include "core/json.hpp"
+#include "core/linear_algebra.hpp"
+#include "privacy/ledger_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 
 namespace sotto {

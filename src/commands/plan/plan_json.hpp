@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "account/published_bound.hpp"
-#include "planning/missed_rounds.hpp"
+#include "planning/budgets.hpp"
 #include "planning/planning.hpp"
-#include "planning/unrestricted_noise.hpp"
-#include "sotto/privacy/sum_hiding.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 
 namespace sotto {
 

@@ -4,14 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/json_output.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
-#include "options/option_bindings.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "tasks/predictions.hpp"
 
 namespace sotto::cli {

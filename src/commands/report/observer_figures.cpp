@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <optional>
 
+#include "core/parallel.hpp"
 #include "planning/configured_gossip.hpp"
-#include "sotto/core/parallel.hpp"
+#include "privacy/protection.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"
+#include "sotto/views/view_record.hpp"
 #include "tasks/task.hpp"
 
 namespace sotto {
@@ -60,6 +65,79 @@ std::string out_of_time_note(const ObserverFigures& figures, long observers, dou
         figures.observers,
         observers,
         time_limit);
+}
+
+namespace {
+
+ObserverWords words_of(View::Kind kind) {
+    ObserverWords words;
+    if (kind == View::Kind::all_messages) {
+        words.gist = "every message";
+        words.nobody = "Whoever records every message";
+        words.one = "One curious agent with every message";
+        words.several = "colluding agents with every message";
+        words.one_knows = ", with every message of the run and its seeds,";
+        words.several_know = ", with every message of the run and their seeds,";
+        return words;
+    }
+    const std::string from =
+        kind == View::Kind::secure_sum ? ", from sums of what " : ", from what ";
+    words.gist = "what neighbours send to them";
+    words.one = "One agent, what neighbours send to it";
+    words.several = "colluding agents, what neighbours send to them";
+    words.one_knows = from + "its neighbours send and its seeds,";
+    words.several_know = from + "their neighbours send and their seeds,";
+    return words;
+}
+
+}  // namespace
+
+ObserverWords observer_words(View::Kind kind, const Graph& graph) {
+    ObserverWords words = words_of(kind);
+    const std::array records{record_of({kind, {}}, graph),
+                             record_of({kind, {0}}, graph),
+                             record_of({kind, {0, 1}}, graph)};
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (records[i] != nullptr) words.names[i] = records[i]->name;
+    words.sees = (records.front() != nullptr ? records.front() : records.back())->help;
+    return words;
+}
+
+namespace {
+
+/// Observers times agents^3, what they take where everybody shares seeds with everybody: about half
+/// a minute on two cores for coalitions, minutes for single agents.
+constexpr double most_work_for_coalitions = 2e10, most_work_for_agents = 3e12;
+
+}  // namespace
+
+int largest_shown_coalition(int agents, const std::optional<int>& asked) {
+    if (asked) {
+        if (*asked < 0 || *asked >= agents)
+            throw ConfigError(
+                fmt::format("--coalition-size: {} is not allowed (0 to {}, one less than there are "
+                            "agents)",
+                            *asked,
+                            agents - 1));
+        return *asked;
+    }
+    const double one = std::pow(agents, 3);
+    double count = 1;
+    for (int size = 1; size < agents; ++size) {
+        count += count_coalitions(agents, size);
+        if (count > most_observers ||
+            count * one > (size == 1 ? most_work_for_agents : most_work_for_coalitions))
+            return size - 1;
+    }
+    return std::max(agents - 1, 0);
+}
+
+std::vector<std::vector<int>> coalitions_by_size(int agents, int smallest, int largest) {
+    std::vector<std::vector<int>> all;
+    for (int size = smallest; size <= largest; ++size)
+        for_each_coalition(
+            agents, size, [&](const std::vector<int>& members) { all.push_back(members); });
+    return all;
 }
 
 }  // namespace sotto

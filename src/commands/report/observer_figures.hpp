@@ -1,13 +1,16 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/views/argument.hpp"
-#include "sotto/views/view.hpp"
+#include "core/stopwatch.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/views/view_record.hpp"
 #include "training/run_subject.hpp"
+#include "views/view_parameter.hpp"
 
 namespace sotto {
 
@@ -45,5 +48,29 @@ void add_observers(ObserverFigures& figures,
 [[nodiscard]] std::string out_of_time_note(const ObserverFigures& figures,
                                            long observers,
                                            double time_limit);
+
+/// How a page speaks of observers of one kind.
+struct ObserverWords {
+    std::string sees;                     ///< what they see: "what their neighbours send to them"
+    std::string gist;                     ///< the same in few words, behind "observers with"
+    std::string nobody, one, several;     ///< who they are; behind a number of several agents
+    std::string one_knows, several_know;  ///< behind their names in a sentence
+    /// What `sotto account` calls none, one and several of them; empty: it has no name for those.
+    std::array<std::string, 3> names;
+};
+[[nodiscard]] ObserverWords observer_words(View::Kind kind, const Graph& graph);
+
+/// Observers whose figures a page may hold: with 100 agents 2 MB.
+inline constexpr double most_observers = 7000;
+
+/// Size of the largest coalitions a page shows. @param asked for; none: the largest for which there
+/// are no more than most_observers, or fewer where many agents make each of them much work.
+/// @throws ConfigError for a size that leaves nobody to learn about.
+[[nodiscard]] int largest_shown_coalition(int agents, const std::optional<int>& asked);
+
+/// Coalitions of `smallest` to `largest` agents, by size, then lexicographic.
+[[nodiscard]] std::vector<std::vector<int>> coalitions_by_size(int agents,
+                                                               int smallest,
+                                                               int largest);
 
 }  // namespace sotto

@@ -1,13 +1,133 @@
 #include "commands/report/page_data.hpp"
 
+#include <fmt/format.h>
 #include <sodium.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "commands/report/observer_words.hpp"
+#include "account/account_subject.hpp"
+#include "account/ledger_views.hpp"
+#include "commands/report/observer_figures.hpp"
+#include "plan/lagged_noise.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/ledger.hpp"
+#include "sotto/views/view_losses.hpp"
 
 namespace sotto {
+
+namespace {
+
+constexpr long most_rounds_inverted = 2000;
+constexpr long most_rounds_shown = 200;
+
+/// Variance of what a message from row to column carries; the diagonal is the copy agents keep.
+Eigen::MatrixXd message_variance(const NoisePlan& plan, const Graph& graph) {
+    Eigen::MatrixXd variance = Eigen::MatrixXd::Zero(plan.agents, plan.agents);
+    for (const NoiseRow& row : plan.rows) {
+        double sum = 0;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            sum +=
+                unit_variance(stream.distribution) * std::pow(plan.scale * row.coefficients[j], 2);
+        }
+        if (row.receiver != NoiseRow::all_receivers) {
+            variance(row.sender, row.receiver) = sum;
+            continue;
+        }
+        for (const int receiver : graph.hearers(row.sender)) variance(row.sender, receiver) = sum;
+    }
+    return variance;
+}
+
+std::vector<std::string> names_of(const Graph& graph, const Membership& members) {
+    std::vector<std::string> names;
+    for (const int number : members.numbers) names.push_back(graph.label(number));
+    return names;
+}
+
+HeatMap across_agents(const PrivacyPhase& phase, const Graph& graph) {
+    const NoisePlan& plan = phase.plan;
+    HeatMap map;
+    map.names = names_of(graph, phase.members);
+    const std::string unit = plan.entry == NoiseEntry::message ? "model units" : "gradient units";
+    map.unit = unit + " squared";
+    if (!plan.same_message_to_all() || plan.distribution() == StreamDistribution::laplace) {
+        map.title = "Noise variance of every message";
+        map.rows = "sender";
+        map.columns = "receiver";
+        map.text =
+            "Rows send, columns receive; the diagonal is the noise of the copy an agent keeps. "
+            "Streams belong to one agent each, so nothing is correlated across senders.";
+        map.values = message_variance(plan, graph.induced_subgraph(phase.members.numbers));
+        return map;
+    }
+    map.title = "Noise covariance across agents";
+    map.rows = map.columns = "agent";
+    map.text = plan.aggregation == Aggregation::trusted_mean
+                   ? "The trusted aggregator adds one noise to the mean, so all agents share it."
+                   : "R of one coordinate in one round. Off the diagonal: noise that two agents "
+                     "have in common, of opposite signs where negative, so that mixing cancels it.";
+    map.values = spatial_covariance(plan);
+    return map;
+}
+
+/// Covariance of a unit stream's noise over rounds, (C_time^T C_time)^-1.
+HeatMap over_rounds(const TemporalFactor& factor, long rounds) {
+    const long used = std::min(rounds, most_rounds_inverted);
+    const Eigen::MatrixXd inverse = dense_factor(factor, used)
+                                        .triangularView<Eigen::Lower>()
+                                        .solve(Eigen::MatrixXd::Identity(used, used));
+    const long shown = std::min(used, most_rounds_shown);
+    std::vector<Eigen::Index> sampled;
+    HeatMap map;
+    for (long i = 0; i < shown; ++i) {
+        sampled.push_back(i * used / shown);
+        map.names.push_back(std::to_string(sampled.back()));
+    }
+    const Eigen::MatrixXd rows = inverse(sampled, Eigen::all);
+    map.values = rows * rows.transpose();
+    map.title = "Noise covariance over rounds";
+    map.rows = map.columns = "round";
+    map.unit = "times the covariance across agents";
+    map.text = fmt::format(
+        "The temporal factor's covariance; negative: a round takes back noise of another. {}",
+        shown < rounds ? fmt::format("{} of {} rounds{}.",
+                                     shown,
+                                     rounds,
+                                     used < rounds ? fmt::format(", from the first {}", used)
+                                                   : std::string(", evenly spaced"))
+                       : fmt::format("All {} rounds.", rounds));
+    return map;
+}
+
+}  // namespace
+
+std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
+    std::vector<HeatMap> maps;
+    const auto& phases = run.history.phases;
+    for (std::size_t k = 0; k < phases.size(); ++k) {
+        const PrivacyPhase& phase = phases[k];
+        if (phase.plan.noiseless()) continue;
+        const std::string which = phases.size() > 1
+                                      ? fmt::format(", from round {}", phase.use.steps.first_round)
+                                      : std::string();
+        maps.push_back(across_agents(phase, run.built.topography.graph));
+        maps.back().title += which;
+        if (phase.plan.temporal.kind == TemporalFactor::Kind::identity) continue;
+        const long rounds = rounds_sent(phases, k, run.rounds);
+        if (rounds < 1) continue;
+        maps.push_back(over_rounds(phase.plan.temporal, rounds));
+        maps.back().title += which;
+    }
+    return maps;
+}
 
 using Json = nlohmann::ordered_json;
 
@@ -76,6 +196,214 @@ Json page_heat_map(const HeatMap& map) {
             {"axes", {map.rows, map.columns}},
             {"names", map.names},
             {"values", base64(values)}};
+}
+
+namespace {
+
+/// Observers with every message: the sums of the ledger, for each of them.
+class LedgerSums {
+  public:
+    explicit LedgerSums(const RecordedRun& run) : agents_(run.history.phases.front().members.all) {
+        const auto& phases = run.history.phases;
+        delta_ = stated_delta(phases.back().plan.distribution(), run.config.plan.delta);
+        for (std::size_t k = 0; k < phases.size(); ++k) {
+            const PrivacyPhase& phase = phases[k];
+            const long rounds = rounds_sent(phases, k, run.rounds);
+            if (rounds <= 0) continue;
+            phases_.push_back(&phase);
+            precisions_.emplace_back(phase.plan);
+            squared_.push_back(pattern_sensitivity_squared(phase.plan, phase.use, rounds));
+        }
+    }
+
+    /// Epsilon of every agent.
+    [[nodiscard]] std::vector<float> against(const std::vector<int>& members) const {
+        PrivacyLosses losses(agents_);
+        // A member that has left sees all messages still, and knows nobody's noise any more.
+        for (std::size_t k = 0; k < phases_.size(); ++k)
+            losses.add(
+                *phases_[k], squared_[k], precisions_[k].of({phases_[k]->members.places(members)}));
+        std::vector<float> epsilon(static_cast<std::size_t>(agents_),
+                                   std::numeric_limits<float>::quiet_NaN());
+        for (int u = 0; u < agents_; ++u)
+            if (!std::ranges::binary_search(members, u) && was_there(u))
+                epsilon[static_cast<std::size_t>(u)] =
+                    static_cast<float>(losses.guarantee(u, delta_).epsilon);
+        return epsilon;
+    }
+
+  private:
+    [[nodiscard]] bool was_there(int agent) const {
+        return std::ranges::any_of(
+            phases_, [&](const PrivacyPhase* phase) { return phase->members.place(agent) >= 0; });
+    }
+
+    int agents_;
+    double delta_ = 0;
+    std::vector<const PrivacyPhase*> phases_;
+    std::vector<ObservedPrecisions> precisions_;
+    std::vector<Eigen::MatrixXd> squared_;
+};
+
+}  // namespace
+
+ObserverFigures figures_of_all_messages(const RecordedRun& run,
+                                        const ReportConfig& config,
+                                        Clock::time_point until) {
+    ObserverFigures figures = blank_figures(run, View::Kind::all_messages, 0);
+    const int largest = largest_shown_coalition(figures.agents, config.coalition_size);
+    const auto observers = coalitions_by_size(figures.agents, 0, largest);
+    const LedgerSums sums(run);
+    add_observers(figures, observers, until, config.threads, [&](const std::vector<int>& members) {
+        return sums.against(members);
+    });
+    figures.out_of_time = figures.observers < std::ssize(observers);
+    if (figures.out_of_time)
+        figures.note = out_of_time_note(figures, std::ssize(observers), config.time_limit);
+    else if (largest == 0 && figures.agents > 1)
+        figures.note = "only the eavesdropper is in this page, for the time it takes";
+    else if (largest + 1 < figures.agents)
+        figures.note = fmt::format(
+            "coalitions of up to {} agent{} are in this page", largest, largest == 1 ? "" : "s");
+    return figures;
+}
+
+namespace {
+
+/// Partial views of longer runs take minutes and gigabytes each: matrices rounds x rounds.
+constexpr long most_partial_rounds = 5000;
+
+/// Agents that were there when messages were sent.
+std::vector<int> agents_there(const MessageProcess& process) {
+    std::vector<int> there;
+    for (int u = 0; u < process.plan->agents; ++u)
+        if (std::ranges::any_of(process.phases,
+                                [&](const Phase& phase) { return !phase.has_departed(u); }))
+            there.push_back(u);
+    return there;
+}
+
+/// Asks about everybody who was there and is not a member; about nobody where no member was there.
+Question question_of(View::Kind kind,
+                     const std::vector<int>& observers,
+                     const std::vector<int>& there) {
+    Question question;
+    question.view.kind = kind;
+    std::ranges::set_intersection(observers, there, std::back_inserter(question.view.members));
+    if (!question.view.members.empty()) question.targets = without(there, question.view.members);
+    return question;
+}
+
+/// Epsilon of every agent; NaN of those who were not asked about.
+std::vector<float> epsilons_of(const Question& question,
+                               const std::vector<SquaredSensitivity>& answer,
+                               const AccountSubject& subject) {
+    std::vector<float> row(static_cast<std::size_t>(subject.plan.agents),
+                           std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t t = 0; t < question.targets.size(); ++t) {
+        const auto target = static_cast<std::size_t>(question.targets[t]);
+        row[target] = static_cast<float>(
+            guarantee_of(
+                subject.plan, subject.exposures[target], answer[t].certified(), subject.delta)
+                .epsilon);
+    }
+    return row;
+}
+
+}  // namespace
+
+View::Kind partial_view_of(const RecordedRun& run) {
+    return run.config.secure_sum ? View::Kind::secure_sum : View::Kind::neighbours;
+}
+
+bool all_messages_stand_for_partial_views(const RecordedRun& run) {
+    const auto& phases = run.history.phases;
+    return phases.size() == 1 && phases.front().plan.same_message_to_all() &&
+           accounted_by_all_messages(run, partial_view_of(run));
+}
+
+ObserverFigures figures_as_of_all_messages(const RecordedRun& run, const ObserverFigures& all) {
+    ObserverFigures figures = blank_figures(run, partial_view_of(run), 1);
+    if (all.observers < 2) {
+        figures.note = all.note;
+        return figures;
+    }
+    // All but the eavesdropper, who is no agent.
+    figures.observers = all.observers - 1;
+    figures.epsilon.assign(all.epsilon.begin() + all.agents, all.epsilon.end());
+    if (all.out_of_time) figures.note = "there are as many as of those with every message";
+    return figures;
+}
+
+ObserverFigures figures_of_partial_views(const RecordedRun& run,
+                                         const ReportConfig& config,
+                                         Clock::time_point until,
+                                         Clock::time_point coalitions_until) {
+    ObserverFigures figures = blank_figures(run, partial_view_of(run), 1);
+    if (figures.agents < 2) return figures;
+    const auto subject = account_subject_of(run);
+    if (subject->process.rounds() > most_partial_rounds)
+        throw ConfigError(fmt::format(
+            "partial views of {} rounds are too much work for a page (up to {} rounds are shown; "
+            "sotto account --run has them)",
+            subject->process.rounds(),
+            most_partial_rounds));
+    const std::vector<int> there = agents_there(subject->process);
+    const auto row = [&](const std::vector<int>& members) {
+        const Question question = question_of(figures.kind, members, there);
+        return epsilons_of(
+            question,
+            view_losses(subject->process, subject->use, question.view, question.targets, {}),
+            *subject);
+    };
+    const int largest = std::min(largest_shown_coalition(figures.agents, config.coalition_size),
+                                 figures.agents - 1);
+    long asked = 0;
+    for (int size = 1; size <= std::max(largest, 1); ++size) {
+        const auto observers = coalitions_by_size(figures.agents, size, size);
+        if (figures.observers == asked)
+            add_observers(
+                figures, observers, size == 1 ? until : coalitions_until, config.threads, row);
+        asked += std::ssize(observers);
+    }
+    figures.out_of_time = figures.observers < asked;
+    if (figures.out_of_time) figures.note = out_of_time_note(figures, asked, config.time_limit);
+    return figures;
+}
+
+std::vector<ObserverFigures> report_figures(const RecordedRun& run,
+                                            const ReportConfig& config,
+                                            Clock::time_point start) {
+    const auto or_why_not = [&](View::Kind kind, int smallest, auto&& figures) {
+        try {
+            return figures();
+        } catch (const Error& error) {
+            if (kind == View::Kind::all_messages && config.coalition_size) throw;
+            ObserverFigures none = blank_figures(run, kind, smallest);
+            none.note = fmt::format("no figures of this view: {}", error.what());
+            return none;
+        }
+    };
+    const auto after = [&](double share) {
+        return start + std::chrono::duration_cast<Clock::duration>(
+                           std::chrono::duration<double>(share * config.time_limit));
+    };
+    const auto all_messages = [&] {
+        return or_why_not(View::Kind::all_messages, 0, [&] {
+            return figures_of_all_messages(run, config, after(1));
+        });
+    };
+    if (all_messages_stand_for_partial_views(run)) {
+        ObserverFigures all = all_messages();
+        ObserverFigures partial = figures_as_of_all_messages(run, all);
+        return {std::move(all), std::move(partial)};
+    }
+    // What single agents learn from their neighbours is what the page begins with.
+    ObserverFigures partial = or_why_not(partial_view_of(run), 1, [&] {
+        return figures_of_partial_views(run, config, after(0.5), after(0.25));
+    });
+    ObserverFigures all = all_messages();
+    return {std::move(all), std::move(partial)};
 }
 
 }  // namespace sotto

@@ -2,16 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "commands/report/page_options.hpp"
 #include "commands/report/report_job.hpp"
-#include "commands/report/report_result.hpp"
-#include "core/json_output.hpp"
-#include "options/general_options.hpp"
-#include "options/option_bindings.hpp"
+#include "commands/report/report_page.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
+#include "core/linear_algebra.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/linear_algebra.hpp"
 #include "training/job.hpp"
 
 namespace sotto::cli {

@@ -5,20 +5,75 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "commands/report/glossary.hpp"
+#include "commands/report/observer_figures.hpp"
+#include "commands/report/page_data.hpp"
 #include "commands/report/plain_statement.hpp"
 #include "commands/report/report_page.hpp"
-#include "commands/report/run_files.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
+#include "core/output.hpp"
+#include "core/stopwatch.hpp"
+#include "planning/build_topography.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/json_input.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "store/ledger_digest.hpp"
+#include "sotto/core/names.hpp"
+#include "store/recorded_ledger.hpp"
 
 namespace sotto {
+namespace {
 
+namespace fs = std::filesystem;
+
+/// Canaries are no training that can be taken up: there is a graph, and what the audit says.
+void add_attacked_graph(ReportAccount& account, const ReportConfig& config) {
+    const BuiltTopography built = build_topography(config.run.graph, config.run.plan);
+    const RunFile manifest = json_of_run(config.directory / "manifest.json");
+    if (manifest.content.is_object() &&
+        manifest.content.value("graph_hash", "") == to_hex(built.topography.graph.hash()))
+        account.graph = page_graph(built, {});
+    else
+        account.missing.emplace_back(
+            "The graph is not shown: the one its options make now is not that of manifest.json.");
+}
+
+void add_figures(ReportAccount& account, const ReportConfig& config, Clock::time_point start) {
+    const RecordedRun run = read_recorded_run(config.directory, config.run);
+    account.graph = page_graph(run.built, run.history.phases.back().members.gone());
+    for (const HeatMap& map : noise_pictures(run)) account.pictures.push_back(page_heat_map(map));
+    const Graph& graph = run.built.topography.graph;
+    for (const ObserverFigures& figures : report_figures(run, config, start)) {
+        account.views.push_back(page_figures(figures, graph));
+        account.observers += figures.observers;
+        if (figures.out_of_time)
+            account.left_out.push_back(fmt::format(
+                "Observers with {}: {}", observer_words(figures.kind, graph).gist, figures.note));
+    }
+}
+
+}  // namespace
+
+ReportAccount report_account(const ReportConfig& config, Clock::time_point start) {
+    ReportAccount account;
+    if (fs::exists(config.directory / "audit.json") &&
+        !fs::exists(config.directory / "history.json")) {
+        add_attacked_graph(account, config);
+    } else {
+        try {
+            add_figures(account, config, start);
+        } catch (const DataError& error) {
+            account.missing.push_back(fmt::format(
+                "Graph, noise and what observers learn are not shown: {}", error.what()));
+        }
+    }
+    account.seconds = seconds_since(start);
+    return account;
+}
+}  // namespace sotto
+
+namespace sotto {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,5 +200,104 @@ Report make_report(const ReportConfig& config) {
     const ReportAccount account = report_account(config, Clock::now());
     return make_page(config, &account, std::nullopt);
 }
-
 }  // namespace sotto
+
+namespace sotto {
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// @throws DataError for a table without a line.
+Json columns_of(const std::string& table, const std::string& source) {
+    if (table.empty()) throw DataError(fmt::format("{}: it is empty", source));
+    const auto lines = split(table, '\n');
+    std::vector<std::string> names;
+    Json columns = Json::object();
+    for (const auto name : split(lines.front(), ','))
+        columns[names.emplace_back(name)] = Json::array();
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        if (lines[i].empty()) continue;
+        const auto cells = split(lines[i], ',');
+        for (std::size_t c = 0; c < names.size(); ++c) {
+            const Json value = c < cells.size() ? Json::parse(cells[c], nullptr, false) : Json();
+            columns[names[c]].push_back(value.is_number() ? value : Json());
+        }
+    }
+    return columns;
+}
+
+}  // namespace
+
+RunFile json_of_run(const std::filesystem::path& file) {
+    try {
+        const std::string text = read_file(file);
+        try {
+            const JsonDocument document(text);
+            (void)document.root().members();
+            return {json_from_text<Json>(text), {}};
+        } catch (const DataError& error) {
+            return {{}, fmt::format("{}: it is damaged ({})", file.string(), error.what())};
+        }
+    } catch (const Error& error) {
+        return {{}, error.what()};
+    }
+}
+
+RunFile metrics_of_run(const std::filesystem::path& file) {
+    try {
+        return {columns_of(read_file(file), file.string()), {}};
+    } catch (const Error& error) {
+        return {Json::object(), error.what()};
+    }
+}
+
+Json options_of(const std::string& ini) {
+    Json groups = Json::array();
+    for (const auto line : split(ini, '\n')) {
+        if (line.starts_with("# ")) {
+            groups.push_back({{"title", std::string(line.substr(2))}, {"options", Json::array()}});
+            continue;
+        }
+        const std::size_t equals = line.find(" = ");
+        if (equals == std::string::npos || groups.empty()) continue;
+        const std::string option(line.substr(0, equals));
+        // Whoever knows it can remove all noise, and pages are handed on.
+        const std::string value(option == "noise-seed" ? "given, not shown here"
+                                                       : line.substr(equals + 3));
+        groups.back()["options"].push_back({option, value});
+    }
+    std::erase_if(groups.get_ref<Json::array_t&>(),
+                  [](const Json& group) { return group["options"].empty(); });
+    return groups;
+}
+
+Json without_keys(Json manifest) {
+    if (!manifest.is_object()) return manifest;
+    for (const char* key : {"seed_commitments", "public_keys", "transcript"}) manifest.erase(key);
+    return manifest;
+}
+}  // namespace sotto
+
+namespace sotto::cli {
+void print_report(std::FILE* stream, const Report& report, const std::string& path) {
+    say(stream,
+        "report     {} ({:.1f} MB, {} observers, {:.3g} s)\n",
+        path,
+        static_cast<double>(report.page.size()) / 1e6,
+        report.observers,
+        report.seconds);
+    for (const std::string& line : report.missing) say(stream, "missing    {}\n", line);
+    for (const std::string& line : report.left_out) say(stream, "left out   {}\n", line);
+}
+
+nlohmann::ordered_json json_of_report(const Report& report, const std::string& path) {
+    nlohmann::ordered_json json;
+    json["path"] = path;
+    json["bytes"] = report.page.size();
+    json["observers"] = report.observers;
+    json["missing"] = report.missing;
+    json["left_out"] = report.left_out;
+    json["seconds"] = report.seconds;
+    return json;
+}
+}  // namespace sotto::cli

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "page/embedded.hpp"
+#include <filesystem>
+
+#include "audit/audit_options.hpp"
+#include "commands/report/page/embedded.hpp"
+#include "core/files.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
-
 namespace {
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
@@ -70,5 +74,59 @@ std::string page_of(std::string_view frame, const std::map<std::string_view, std
     }
     return page;
 }
-
 }  // namespace sotto
+
+namespace sotto::cli {
+OptionGroup<PageOptions> page_options() {
+    return option_group<PageOptions>(
+        "Page",
+        {{{{.name = "run-directory",
+            .help = "DIR of the run",
+            .positional = true,
+            .reproduces_run = false},
+           bound(&PageOptions::run_directory, folder_path())},
+          {{.name = "out",
+            .help = "FILE to write (default: in the run's directory, report.html by sotto report, "
+                    "live.html by sotto watch)"},
+           bound(&PageOptions::out, file_path())},
+          {{.name = "coalition-size",
+            .help = "coalitions up to this size that see every message (default: as many sizes as "
+                    "make 7000 observers)",
+            .details = R"(
+Figures of all coalitions up to this size that see every message. The default are sizes that make at most 7000
+observers: 4 of 20 agents, 2 of 100.)"},
+           bound(&PageOptions::coalition_size, whole(0, 1000000))},
+          {{.name = "time-limit",
+            .help = "seconds after which no further observer is looked at",
+            .details = R"(
+The page begins with what single agents learn from what their neighbours send, which gets half of the time; coalitions of
+them come after it within a quarter, observers with every message until all of it is over. Of those that were left out the page
+shows what parts of them learn, and the command that says it exactly; a longer limit has more. With secretly sampled
+batches an observer takes up to 40 ms for every agent. Where the limit is not reached two reports of a run are the same.)"},
+           bound(&PageOptions::time_limit, real_between(0, 1e9))}}});
+}
+
+void require_run_named(std::string_view command, const PageOptions& options) {
+    if (options.run_directory.empty())
+        throw ConfigError(fmt::format(
+            "{0}: which run? (example: sotto {0} runs/20261120-120000-pairs)", command));
+}
+
+ReportConfig report_config_of(const PageOptions& options, int threads) {
+    ReportConfig config;
+    config.directory = options.run_directory;
+    config.run = train_config_of_run("--run-directory", options.run_directory);
+    config.coalition_size = options.coalition_size;
+    config.time_limit = options.time_limit;
+    config.threads = threads;
+    return config;
+}
+
+std::string page_file(const PageOptions& options, std::string_view name) {
+    return options.out.value_or((std::filesystem::path(options.run_directory) / name).string());
+}
+
+void write_page(const PageOptions& options, const std::string& file, const std::string& page) {
+    write_file_atomically(file, page, options.out ? Readers::everybody : Readers::owner);
+}
+}  // namespace sotto::cli

@@ -2,24 +2,39 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
+#include <string_view>
+#include <thread>
 #include <utility>
 
-#include "commands/supervise/child_process.hpp"
-#include "commands/supervise/stop_requests.hpp"
+#include "core/files.hpp"
 #include "core/output.hpp"
+#include "core/signal_actions.hpp"
+#include "core/stopwatch.hpp"
+#include "core/text_input.hpp"
+#include "net/mpi_session.hpp"
+#include "options/option_formats.hpp"
+#include "options/option_parser.hpp"
+#include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "sotto/net/launch_environment.hpp"
 
 namespace sotto::cli {
 
@@ -184,6 +199,322 @@ class LaunchedJob {
 
 int run_launcher(const std::vector<std::string>& command, const LaunchSetting& setting) {
     return LaunchedJob(command, setting).run();
+}
+
+namespace {
+
+/// In the child: does not return.
+[[noreturn]] void become(std::vector<char*>& words, const ChildSetting& setting, pid_t parent) {
+    if (setting.own_session) {
+        ::setsid();
+        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (::getppid() != parent) ::_exit(128 + SIGTERM);  // it has ended meanwhile
+    }
+    default_signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXFSZ});
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    if (setting.out >= 0) ::dup2(setting.out, STDOUT_FILENO);
+    if (setting.err >= 0) ::dup2(setting.err, STDERR_FILENO);
+    for (const auto& [name, value] : setting.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::execvp(words.front(), words.data());
+    ::dprintf(STDERR_FILENO,
+              "sotto supervise: %s cannot be started (%s)\n",
+              words.front(),
+              std::strerror(errno));
+    ::_exit(127);
+}
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildSetting& setting) {
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    const pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ == 0) become(pointers, setting, parent);
+    if (pid_ < 0)
+        throw Error(ExitCode::other,
+                    fmt::format("{} cannot be started ({})", words.front(), std::strerror(errno)));
+}
+
+std::optional<int> ChildProcess::ended() {
+    int status = 0;
+    if (!code_ && ::waitpid(pid_, &status, WNOHANG) == pid_) code_ = code_of(status);
+    return code_;
+}
+
+int ChildProcess::wait() {
+    int status = 0;
+    while (!code_)
+        if (::waitpid(pid_, &status, 0) == pid_) code_ = code_of(status);
+    return *code_;
+}
+
+void ChildProcess::signal(int number) {
+    if (!ended()) ::kill(pid_, number);
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> found;
+    std::error_code failure;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", failure)) {
+        const std::string name = entry.path().filename();
+        pid_t pid = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr !=
+            name.data() + name.size())
+            continue;
+        std::ifstream status(entry.path() / "status");
+        for (std::string line; std::getline(status, line);)
+            if (line == fmt::format("PPid:\t{}", parent)) found.push_back(pid);
+    }
+    return found;
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, word) != names.end();
+}
+
+std::optional<int> whole_number(const std::string& text) {
+    int number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+/// A parameter of Open MPI, from the words or the environment.
+void take_parameter(LauncherWords& words, const std::string& name, const std::string& value) {
+    if (name == "plm_rsh_agent") words.remote_shell = value;
+    if (name == "plm_rsh_args") words.remote_shell_options = value;
+    // mpirun says what is wrong with it.
+    if (name == "odls_base_sigkill_timeout") words.kill_seconds = whole_number(value).value_or(1);
+    if (name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude") words.names_network = true;
+}
+
+void take_environment(LauncherWords& words) {
+    for (const char* name : {"plm_rsh_agent",
+                             "plm_rsh_args",
+                             "odls_base_sigkill_timeout",
+                             "btl_tcp_if_include",
+                             "btl_tcp_if_exclude"})
+        if (const char* value = std::getenv(("OMPI_MCA_" + std::string(name)).c_str()))
+            take_parameter(words, name, value);
+}
+
+/// One option of the launcher with what belongs to it. @return how many words that are.
+std::size_t take_option(LauncherWords& words, const Words& all, std::size_t at) {
+    const std::string& word = all[at];
+    const std::size_t left = all.size() - at - 1;
+    if (is_one_of(word, {"--mca", "-mca"}) && left >= 2) {
+        take_parameter(words, all[at + 1], all[at + 2]);
+        words.launcher.insert(words.launcher.end(), {word, all[at + 1], all[at + 2]});
+        return 3;
+    }
+    if (left == 0 || !is_one_of(word,
+                                {"-n",
+                                 "-np",
+                                 "--n",
+                                 "--np",
+                                 "-c",
+                                 "--hostfile",
+                                 "-hostfile",
+                                 "--machinefile",
+                                 "-machinefile",
+                                 "-H",
+                                 "--host",
+                                 "-host"})) {
+        words.launcher.push_back(word);
+        return 1;
+    }
+    const std::string& value = all[at + 1];
+    if (is_one_of(word, {"-H", "--host", "-host"})) {
+        words.hosts = value;
+    } else if (word.find("file") != std::string::npos) {
+        words.hostfile = value;
+    } else {
+        words.ranks = whole_number(value);
+        if (!words.ranks || *words.ranks < 1)
+            throw ConfigError(
+                fmt::format("{}: '{}' is not a number of ranks (at least 1)", word, value));
+    }
+    return 2;
+}
+
+/// The name with which a line of a file of hosts begins; empty: none.
+std::string host_of_line(const std::string& line) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string name;
+    words >> name;
+    return name;
+}
+
+/// The items of --host.
+Words listed(const std::string& hosts) {
+    Words items;
+    std::istringstream stream(hosts);
+    for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+    return items;
+}
+
+std::string name_of_item(const std::string& item) { return item.substr(0, item.find(':')); }
+
+}  // namespace
+
+bool LauncherWords::is_mpirun() const {
+    return !launcher.empty() &&
+           is_one_of(std::filesystem::path(launcher.front()).filename().string(),
+                     {"mpirun", "mpiexec", "orterun"});
+}
+
+LauncherWords parse_launcher(const Words& words, const Words& commands) {
+    const auto is_command = [&](const std::string& word) {
+        return std::ranges::find(commands, word) != commands.end();
+    };
+    if (std::ranges::find(words, ":") != words.end())
+        throw ConfigError("supervise: ':' starts several programs; one command line is supervised");
+    const auto command = std::find_if(words.begin(), words.end(), is_command);
+    if (command == words.end() || command == words.begin())
+        throw ConfigError(
+            "supervise: a command line that starts sotto is missing after --, for example: sotto "
+            "supervise -- mpirun -n 20 sotto train --data a9a.gz");
+    LauncherWords result;
+    take_environment(result);
+    result.sotto.assign(command, words.end());
+    result.program = *(command - 1);
+    const Words before(words.begin(), command - 1);
+    for (std::size_t at = 0; at < before.size();) at += take_option(result, before, at);
+    return result;
+}
+
+Words composed(const LauncherWords& words, const Words& more) {
+    Words all;
+    if (!words.launcher.empty()) {
+        all.push_back(words.launcher.front());
+        if (words.ranks) all.insert(all.end(), {"-n", std::to_string(*words.ranks)});
+        all.insert(all.end(), words.launcher.begin() + 1, words.launcher.end());
+        if (words.hostfile) all.insert(all.end(), {"--hostfile", *words.hostfile});
+        if (words.hosts) all.insert(all.end(), {"--host", *words.hosts});
+        // Ranks need not hurry: the supervisor asks them to stop, and waits.
+        if (words.is_mpirun()) all.insert(all.end(), {"-x", "SOTTO_STOPS_IN_TIME"});
+        all.insert(all.end(), more.begin(), more.end());
+    }
+    all.push_back(words.program);
+    all.insert(all.end(), words.sotto.begin(), words.sotto.end());
+    return all;
+}
+
+Words named_hosts(const LauncherWords& words) {
+    Words names;
+    if (words.hostfile) {
+        std::istringstream lines(std::string(without_byte_order_mark(read_file(*words.hostfile))));
+        for (std::string line; std::getline(lines, line);)
+            if (std::string name = host_of_line(line); !name.empty())
+                names.push_back(std::move(name));
+    } else if (words.hosts) {
+        for (const std::string& item : listed(*words.hosts)) names.push_back(name_of_item(item));
+    }
+    std::ranges::sort(names);
+    const auto repeated = std::ranges::unique(names);
+    names.erase(repeated.begin(), repeated.end());
+    return names;
+}
+
+void leave_out(LauncherWords& words, const Words& hosts, const std::string& file) {
+    const auto stays = [&](const std::string& name) {
+        return std::ranges::find(hosts, name) == hosts.end();
+    };
+    if (words.hostfile) {
+        std::istringstream lines(std::string(without_byte_order_mark(read_file(*words.hostfile))));
+        std::string kept;
+        for (std::string line; std::getline(lines, line);)
+            if (const std::string name = host_of_line(line); !name.empty() && stays(name))
+                kept += line + "\n";
+        write_file_atomically(file, kept);
+        words.hostfile = file;
+    } else if (words.hosts) {
+        Words kept;
+        for (const std::string& item : listed(*words.hosts))
+            if (stays(name_of_item(item))) kept.push_back(item);
+        words.hosts = fmt::format("{}", fmt::join(kept, ","));
+    }
+}
+
+namespace {
+
+/// Those that stay: an option has its value in the same word or in the next.
+std::vector<std::string> but_without(const std::vector<std::string>& words) {
+    std::vector<std::string> kept;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        if (words[at] == "--without")
+            ++at;
+        else if (!words[at].starts_with("--without="))
+            kept.push_back(words[at]);
+    }
+    return kept;
+}
+
+}  // namespace
+
+TrainWords read_train_words(const std::vector<std::string>& words) {
+    const OptionTexts given = parse_options(with_general(train_option_set().written()), words);
+    const auto value = [&](const char* name) {
+        const auto place = given.find(name);
+        return place == given.end() ? std::nullopt : std::optional(place->second);
+    };
+    TrainWords read;
+    read.options = but_without(words);
+    if (const auto json = value("json")) read.beside.push_back("--json=" + *json);
+    for (const char* flag : {"quiet", "verbose"})
+        if (value(flag) == "true") read.beside.push_back(std::string("--") + flag);
+    // Opens copies of the checkpoints of a host that lost its disk: taken from nobody else.
+    if (const auto identity = value("identity")) read.beside.push_back("--identity=" + *identity);
+    if (const auto agents = value("without"))
+        read.without = parse_agent_numbers("without", *agents);
+    read.directory = value("run-directory");
+    read.resume = value("resume");
+    read.has_interval = value("checkpoint-every").has_value();
+    read.dry_run = value("dry-run") == "true";
+    return read;
+}
+
+std::vector<std::string> without_words(const std::vector<int>& agents) {
+    if (agents.empty()) return {};
+    return {"--without", fmt::format("{}", fmt::join(agents, ","))};
+}
+
+namespace {
+
+volatile std::sig_atomic_t requests = 0;
+volatile std::sig_atomic_t first_request = 0;
+
+void count_request(int signal) {
+    if (requests == 0) first_request = signal;
+    requests = requests + 1;
+}
+
+}  // namespace
+
+void count_stop_requests() {
+    handle_signals_ending_waits({SIGINT, SIGTERM, SIGHUP, SIGUSR1}, count_request);
+}
+
+int stop_requests() { return requests; }
+int first_stop_signal() { return first_request; }
+
+void forget_stop_requests() {
+    requests = 0;
+    first_request = 0;
+}
+
+void pause_unless_stopped(double seconds) {
+    const auto start = Clock::now();
+    while (requests == 0 && seconds_since(start) < seconds)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 }  // namespace sotto::cli

@@ -10,20 +10,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "commands/cli/command_table.hpp"
-#include "commands/supervise/host_answers.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/supervise/launched_job.hpp"
-#include "commands/supervise/launcher_words.hpp"
-#include "commands/supervise/stop_requests.hpp"
 #include "commands/supervise/supervise_options.hpp"
 #include "commands/supervise/supervisor.hpp"
-#include "core/json_output.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
 #include "core/output.hpp"
-#include "core/shell_words.hpp"
-#include "options/general_options.hpp"
 #include "options/option_parser.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto::cli {
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "options/option_bindings.hpp"
+#include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto::cli {

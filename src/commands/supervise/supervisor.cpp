@@ -1,5 +1,6 @@
 #include "commands/supervise/supervisor.hpp"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,23 +9,160 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
 #include <utility>
 
 #include "commands/supervise/launched_job.hpp"
-#include "commands/supervise/leaving_agents.hpp"
 #include "commands/supervise/private_files.hpp"
-#include "commands/supervise/stop_requests.hpp"
+#include "core/files.hpp"
+#include "core/host.hpp"
+#include "core/json.hpp"
 #include "core/output.hpp"
-#include "core/shell_words.hpp"
-#include "options/agent_numbers.hpp"
+#include "core/stopwatch.hpp"
+#include "net/agent_blocks.hpp"
+#include "options/option_formats.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/host.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "store/folders.hpp"
+#include "store/run_directory.hpp"
+#include "store/run_history.hpp"
 
 namespace sotto::cli {
+
+void Journal::note(std::string_view words) const {
+    const std::time_t now = std::time(nullptr);
+    std::ofstream(file_, std::ios::app)
+        << fmt::format("{:%Y-%m-%dT%H:%M:%S%z} {}\n", fmt::localtime(now), words);
+    if (!quiet_) say(stderr, "sotto supervise: {}\n", words);
+}
+
+namespace {
+
+constexpr std::string_view name_mark = "sotto-host ", address_mark = "sotto-address ";
+
+}  // namespace
+
+bool is_here(const std::string& host) {
+    if (host == "localhost" || host.starts_with("127.") || host == local_host_name()) return true;
+    const std::string address = resolved_address(host);
+    return address.starts_with("127.") ||
+           std::ranges::any_of(own_addresses(), [&](const HostAddress& own) {
+               return !address.empty() && own.address == address;
+           });
+}
+
+namespace {
+
+/// What a host is to run: words that every login shell knows.
+std::string question(const std::string& logs) {
+    std::string text;
+    if (!logs.empty()) text = fmt::format("umask 077; mkdir -p {}; ", shell_quoted(logs));
+    return text + fmt::format("hostname | sed 's/^/{}/'; ip -o -4 address show | sed 's/^/{}/'",
+                              name_mark,
+                              address_mark);
+}
+
+std::vector<std::string> question_to(const LauncherWords& words,
+                                     const std::string& host,
+                                     const std::string& logs) {
+    if (is_here(host)) return {"sh", "-c", question(logs)};
+    std::vector<std::string> command{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"};
+    std::string word;
+    if (words.remote_shell) {
+        command.clear();
+        std::istringstream shell(words.remote_shell->substr(0, words.remote_shell->find(':')));
+        while (shell >> word) command.push_back(word);
+    }
+    std::istringstream options(words.remote_shell_options);
+    while (options >> word) command.push_back(word);
+    command.insert(command.end(), {host, question(logs)});
+    return command;
+}
+
+/// A question under way.
+struct Asked {
+    std::string file;
+    ChildProcess process;
+};
+
+Asked begin_question(const std::vector<std::string>& command, const std::string& file) {
+    const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    Asked asked{file, ChildProcess(command, {out, nowhere, {}, true})};
+    ::close(out);
+    ::close(nowhere);
+    return asked;
+}
+
+/// "2: eth0    inet 10.77.0.1/24 brd 10.77.0.255 scope global eth0\..."; nothing of the loopback.
+void read_address(const std::string& line, HostAnswer& answer) {
+    std::istringstream words(line);
+    std::string number, interface, inet, network;
+    if (!(words >> number >> interface >> inet >> network) || inet != "inet" || interface == "lo")
+        return;
+    for (HostAddress& found : addresses_from(interface + " " + network))
+        answer.addresses.push_back(std::move(found));
+}
+
+}  // namespace
+
+HostAnswer host_answer(const std::string& printed) {
+    HostAnswer answer;
+    std::istringstream lines(printed);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(name_mark)) answer.name = line.substr(name_mark.size());
+        if (line.starts_with(address_mark)) read_address(line.substr(address_mark.size()), answer);
+    }
+    return answer;
+}
+
+std::vector<std::string> network_words(const LauncherWords& words,
+                                       const std::map<std::string, HostAnswer>& answers) {
+    const std::size_t asked = named_hosts(words).size();
+    if (!words.is_mpirun() || words.names_network || asked < 2 || answers.size() < asked) return {};
+    HostAddresses hosts;
+    for (const auto& [host, answer] : answers) hosts[host] = answer.addresses;
+    std::vector<std::string> chosen;
+    if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
+        chosen = {"--mca", "btl_tcp_if_include", network};
+    // mpirun itself may run on a host that no rank is on.
+    if (std::ranges::none_of(answers, [](const auto& host) { return is_here(host.first); }))
+        hosts[local_host_name()] = own_addresses();
+    if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
+        chosen.insert(chosen.end(), {"--mca", "oob_tcp_if_include", network});
+    return chosen;
+}
+
+std::map<std::string, HostAnswer> ask_hosts(const LauncherWords& words,
+                                            const std::vector<std::string>& hosts,
+                                            const std::string& logs,
+                                            const std::string& session,
+                                            double patience) {
+    std::map<std::string, Asked> asked;
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+        asked.emplace(hosts[i],
+                      begin_question(question_to(words, hosts[i], logs),
+                                     fmt::format("{}/answer-{}", session, i)));
+    const auto start = Clock::now();
+    std::map<std::string, HostAnswer> answers;
+    for (auto& [host, question] : asked) {
+        while (!question.process.ended() && seconds_since(start) < patience)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        question.process.signal(SIGKILL);
+        question.process.wait();
+        std::ifstream file(question.file);
+        std::ostringstream printed;
+        printed << file.rdbuf();
+        if (HostAnswer answer = host_answer(printed.str()); !answer.name.empty())
+            answers.emplace(host, std::move(answer));
+    }
+    return answers;
+}
 
 namespace {
 
@@ -341,6 +479,90 @@ long Supervisor::newest_round() const {
 std::string Supervisor::place() const {
     const long round = newest_round();
     return round < 0 ? "no checkpoint" : fmt::format("checkpoint of round {}", round);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Who is in the newest phase of the run.
+std::vector<int> members_of(const fs::path& directory) {
+    const JsonDocument document(read_file(directory / "history.json"));
+    const auto phases = document.root().at("phases").items();
+    if (phases.empty()) throw DataError(fmt::format("{}: no phases", directory.string()));
+    return phases.back().at("agents").integers();
+}
+
+/// Agents of a start, by rank, and the ranks' hosts.
+struct StartedRanks {
+    std::vector<std::string> hosts;
+    std::vector<int> members;
+};
+
+StartedRanks newest_start(const fs::path& directory) {
+    // One that died early has none.
+    constexpr int most_without = 1000;
+    fs::path newest;
+    for (int start = 0, missing = 0; missing < most_without; ++start) {
+        fs::path file = directory / numbered_file("manifest", ".json", start);
+        const bool there = fs::exists(file);
+        missing = there ? 0 : missing + 1;
+        if (there) newest = std::move(file);
+    }
+    if (newest.empty())
+        throw DataError(fmt::format("{}: no manifest.json says who was where", directory.string()));
+    const JsonDocument document(read_file(newest));
+    const JsonValue json = document.root();
+    StartedRanks started;
+    for (const JsonValue& host : json.at("hosts").items()) started.hosts.push_back(host.text());
+    const std::vector<int> gone = json.at("agents_gone").integers();
+    const int agents = json.at("agents").integer<int>(1, 1 << 24);
+    for (int number = 0; static_cast<int>(started.members.size()) < agents; ++number)
+        if (std::ranges::find(gone, number) == gone.end()) started.members.push_back(number);
+    const auto ranks = static_cast<int>(started.hosts.size());
+    if (ranks < 1 || ranks > agents)
+        throw DataError(fmt::format("{}: {} ranks, {} agents", newest.string(), ranks, agents));
+    return started;
+}
+
+}  // namespace
+
+std::vector<int> still_there(const fs::path& directory, const std::vector<int>& asked) {
+    std::vector<int> found(asked);
+    if (fs::exists(directory / "history.json")) {
+        const std::vector<int> members = members_of(directory);
+        std::erase_if(
+            found, [&](int number) { return std::ranges::find(members, number) == members.end(); });
+    }
+    std::ranges::sort(found);
+    const auto repeated = std::ranges::unique(found);
+    found.erase(repeated.begin(), repeated.end());
+    return found;
+}
+
+RemainingAgents remaining_agents(const fs::path& directory,
+                                 const std::set<std::string>& host_names,
+                                 const std::vector<int>& asked) {
+    const StartedRanks started = newest_start(directory);
+    const auto ranks = static_cast<int>(started.hosts.size());
+    const auto agents = static_cast<int>(started.members.size());
+    const AgentBlocks blocks(agents, ranks);
+    std::vector<int> leave(asked);
+    int kept = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (!host_names.contains(started.hosts[static_cast<std::size_t>(rank)])) {
+            ++kept;
+            continue;
+        }
+        for (int agent = blocks.first(rank); agent < blocks.first(rank + 1); ++agent)
+            leave.push_back(started.members[static_cast<std::size_t>(agent)]);
+    }
+    RemainingAgents remaining;
+    remaining.leave = still_there(directory, leave);
+    remaining.left =
+        static_cast<int>(members_of(directory).size()) - static_cast<int>(remaining.leave.size());
+    remaining.ranks = agents == ranks ? remaining.left : std::min(kept, remaining.left);
+    return remaining;
 }
 
 }  // namespace sotto::cli

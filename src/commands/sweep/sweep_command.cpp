@@ -7,15 +7,12 @@
 
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_job.hpp"
-#include "commands/sweep/sweep_progress.hpp"
 #include "commands/sweep/sweep_report.hpp"
+#include "core/files.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
 #include "options/option_parser.hpp"
-#include "options/run_of_directory.hpp"
 #include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "training/job.hpp"
 #include "training/stop_signal.hpp"
 

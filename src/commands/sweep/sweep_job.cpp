@@ -4,27 +4,31 @@
 
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "account/composed_runs.hpp"
-#include "commands/sweep/sweep_board.hpp"
+#include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_folder.hpp"
-#include "commands/sweep/sweep_inputs.hpp"
-#include "commands/sweep/sweep_picture.hpp"
-#include "commands/sweep/sweep_tables.hpp"
-#include "commands/sweep/sweep_training.hpp"
-#include "core/json_output.hpp"
-#include "core/scratch_folder.hpp"
+#include "commands/sweep/sweep_grid.hpp"
+#include "commands/sweep/sweep_report.hpp"
+#include "commands/sweep/sweep_result.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
+#include "core/numbers.hpp"
+#include "core/output.hpp"
+#include "core/stopwatch.hpp"
+#include "net/memory_network.hpp"
+#include "planning/planning.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
-#include "sotto/core/numbers.hpp"
-#include "sotto/core/stopwatch.hpp"
-#include "training/training_summary.hpp"
+#include "training/stop_signal.hpp"
+#include "training/train_report.hpp"
+#include "training/training.hpp"
 
 namespace sotto {
-
 namespace fs = std::filesystem;
 
 namespace {
@@ -243,5 +247,185 @@ SweepResult run_sweep(const SweepConfig& config,
                       const std::function<bool()>& stop_requested) {
     return SweepRunner(config, read, network, observer, stop_requested).run();
 }
-
 }  // namespace sotto
+
+namespace sotto {
+namespace {
+
+/// @return whether all have ended.
+bool take_in(std::vector<SweepRow>& rows, const SweepBoard::OutcomeOf& outcome_of) {
+    bool all = true;
+    for (SweepRow& row : rows) {
+        if (!row.outcome) row.outcome = outcome_of(row.training);
+        all = all && row.outcome;
+    }
+    return all;
+}
+
+void add_rows(std::vector<SweepRow>& rows, std::vector<SweepTraining> trainings) {
+    for (SweepTraining& training : trainings) rows.push_back({std::move(training), std::nullopt});
+}
+
+}  // namespace
+
+SweepBoard::SweepBoard(SweepConfig config)
+    : config_(std::move(config)), cells_(sweep_cells(config_)), results_(cells_.size()) {
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+        for (std::size_t k = 0; k < cells_[c].candidates.size(); ++k)
+            if (cells_[c].candidates.size() > 1) add_candidate(c, k, false);
+}
+
+void SweepBoard::update(const OutcomeOf& outcome_of) {
+    for (std::size_t c = 0; c < cells_.size(); ++c) {
+        while (!results_[c].candidate && take_in(results_[c].validation, outcome_of)) go_on(c);
+        (void)take_in(results_[c].test, outcome_of);
+    }
+}
+
+void SweepBoard::go_on(std::size_t cell) {
+    SweepCell& place = cells_[cell];
+    CellResult& result = results_[cell];
+    const std::size_t best =
+        best_candidate(result.validation, place.candidates.size(), config_.choose_by);
+    std::vector<OptionValues> untried;
+    result.at_edge = false;
+    for (const auto& neighbour : neighbours_of(place, best)) {
+        const auto known = neighbour ? candidate_with(place, *neighbour) : std::nullopt;
+        if (!known || !is_judged(result.validation, *known)) result.at_edge = true;
+        if (neighbour && !known) untried.push_back(*neighbour);
+    }
+    if (untried.empty() || !has_ended_well(result.validation, best)) return choose(cell, best);
+    for (const OptionValues& values : untried) {
+        place.candidates.push_back(values);
+        add_candidate(cell, place.candidates.size() - 1, true);
+    }
+}
+
+void SweepBoard::add_candidate(std::size_t cell, std::size_t candidate, bool further) {
+    std::vector<SweepTraining> trainings = validation_trainings(config_, cells_, cell, candidate);
+    for (SweepTraining& training : trainings) training.further = further;
+    add_rows(results_[cell].validation, std::move(trainings));
+}
+
+void SweepBoard::choose(std::size_t cell, std::size_t candidate) {
+    results_[cell].candidate = candidate;
+    add_rows(results_[cell].test, test_trainings(config_, cells_, cell, candidate));
+}
+
+std::vector<SweepTraining> SweepBoard::open() const {
+    std::vector<SweepTraining> trainings;
+    for (const auto rows : {&CellResult::validation, &CellResult::test})
+        for (const CellResult& result : results_)
+            for (const SweepRow& row : result.*rows)
+                if (!row.outcome) trainings.push_back(row.training);
+    return trainings;
+}
+
+long SweepBoard::later() const {
+    return std::ssize(config_.seeds) *
+           std::ranges::count_if(results_,
+                                 [](const CellResult& result) { return !result.candidate; });
+}
+
+long SweepBoard::trainings() const {
+    long count = later();
+    for (const CellResult& result : results_)
+        count += std::ssize(result.validation) + std::ssize(result.test);
+    return count;
+}
+
+bool SweepBoard::may_grow() const {
+    for (std::size_t c = 0; c < cells_.size(); ++c)
+        if (!results_[c].candidate && has_untried_values(cells_[c])) return true;
+    return false;
+}
+}  // namespace sotto
+
+namespace sotto {
+namespace {
+
+std::map<std::string, double> metrics_of(const TrainResult& trained, const TrainConfig& config) {
+    const auto summary = nlohmann::json::parse(summary_json(trained, config.plan));
+    std::map<std::string, double> metrics;
+    for (const std::string& name : sweep_metrics())
+        metrics[name] = summary.at(name).is_null() ? not_a_number : summary.at(name).get<double>();
+    return metrics;
+}
+
+SweepOutcome failure_of(const std::exception& failure, SweepOutcome::Status status) {
+    const auto* known = dynamic_cast<const Error*>(&failure);
+    SweepOutcome outcome;
+    outcome.status = status;
+    outcome.error = failure.what();
+    outcome.exit_code = static_cast<int>(known != nullptr ? known->exit_code() : ExitCode::other);
+    return outcome;
+}
+
+}  // namespace
+
+std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
+                                       const std::filesystem::path& run_directory,
+                                       const std::function<void()>& discard,
+                                       int threads,
+                                       TrainingListener& listener,
+                                       const std::function<bool()>& stop_requested) {
+    const auto start = Clock::now();
+    SweepOutcome outcome;
+    discard();
+    try {
+        TrainConfig config = read();
+        config.run_directory = run_directory.string();
+        config.threads = threads;
+        const auto network = make_memory_network(std::max(1, agents_of(config.graph)), threads);
+        const TrainResult trained = run_training(config, *network, listener, stop_requested);
+        if (trained.interrupted) {
+            discard();
+            return std::nullopt;
+        }
+        outcome.metrics = metrics_of(trained, config);
+    } catch (const DivergedError& failure) {
+        outcome = failure_of(failure, SweepOutcome::Status::diverged);
+    } catch (const std::exception& failure) {
+        outcome = failure_of(failure, SweepOutcome::Status::failed);
+    }
+    outcome.seconds = seconds_since(start);
+    return outcome;
+}
+}  // namespace sotto
+
+namespace sotto::cli {
+namespace {
+
+/// Further values may add to what is known to be trained.
+const char* words_for(bool at_least) { return at_least ? "at least " : ""; }
+
+}  // namespace
+
+void SweepProgress::on_start(std::size_t cells, long trainings, long known, bool at_least) {
+    if (report_ == nullptr) return;
+    say(report_, "sweep      {} cells, {}{} trainings", cells, words_for(at_least), trainings);
+    if (known > 0) say(report_, "; {} known from an earlier start", known);
+    say(report_, "\n");
+    std::fflush(report_);
+    bar_.restart();
+}
+
+void SweepProgress::on_progress(long finished, long left, bool at_least) {
+    if (report_ == nullptr || left == 0 || !bar_.due()) return;
+    const double elapsed = bar_.elapsed_seconds();
+    const auto done = static_cast<double>(finished), rest = static_cast<double>(left);
+    bar_.show(done / (done + rest),
+              fmt::format("{} trainings done, {}{} to do, {} left",
+                          finished,
+                          words_for(at_least),
+                          left,
+                          finished > 0 ? duration_text(elapsed / done * rest) : "?"));
+}
+
+void SweepProgress::on_stops_answered(bool soon) {
+    if (soon)
+        watch_on();
+    else
+        end_soon_when_stopped();
+}
+}  // namespace sotto::cli

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "commands/sweep/sweep_config.hpp"
+#include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_result.hpp"
 
 namespace sotto {
@@ -10,5 +10,13 @@ namespace sotto {
 /// The JSON object of `sotto sweep` (docs/cli.md), as text, and a table for people.
 [[nodiscard]] std::string sweep_report_json(const SweepConfig& config, const SweepResult& result);
 [[nodiscard]] std::string sweep_report_text(const SweepConfig& config, const SweepResult& result);
+
+/// One row per cell, and one per training, as CSV with a header.
+[[nodiscard]] std::string cells_csv(const SweepConfig& config, const SweepResult& result);
+[[nodiscard]] std::string trainings_csv(const SweepConfig& config, const SweepResult& result);
+
+/// The picture of choose_by over the option `plot`, a line per variant; nothing where gnuplot or
+/// figures are missing. @return its path.
+[[nodiscard]] std::string draw_sweep(const SweepConfig& config, const SweepResult& result);
 
 }  // namespace sotto

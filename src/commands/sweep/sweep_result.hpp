@@ -1,11 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_grid.hpp"
-#include "commands/sweep/sweep_outcome.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
@@ -62,5 +63,19 @@ struct SweepMean {
 [[nodiscard]] std::string status_of(const SweepRow& row);
 /// Test trainings of a cell with this status.
 [[nodiscard]] long count_of(const CellResult& result, std::string_view status);
+
+/// The candidate whose trainings have the best mean of a metric: the smallest, of an accuracy the
+/// largest; the first of equal ones. One whose trainings did not all end well, or lack the metric,
+/// is never better.
+/// @param validation trainings of one cell.  @param candidates their number; 0 for 1 or less.
+/// @throws ConfigError if trainings have ended well, and no candidate has the metric.
+[[nodiscard]] std::size_t best_candidate(std::span<const SweepRow> validation,
+                                         std::size_t candidates,
+                                         const std::string& metric);
+
+/// Whether all trainings of a candidate are done.
+[[nodiscard]] bool has_ended_well(std::span<const SweepRow> validation, std::size_t candidate);
+/// Whether they are done or diverged: one that failed says nothing about its values.
+[[nodiscard]] bool is_judged(std::span<const SweepRow> validation, std::size_t candidate);
 
 }  // namespace sotto

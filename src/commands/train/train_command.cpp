@@ -4,11 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "options/general_options.hpp"
+#include "options/option_parser.hpp"
 #include "options/train_options.hpp"
 #include "training/job.hpp"
 #include "training/train_job.hpp"
-#include "training/train_setup.hpp"
 
 namespace sotto::cli {
 

@@ -8,20 +8,16 @@
 #include <filesystem>
 #include <thread>
 
-#include "commands/report/page_options.hpp"
+#include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"
-#include "commands/report/report_result.hpp"
-#include "commands/watch/run_state.hpp"
 #include "commands/watch/watch_job.hpp"
-#include "core/json_output.hpp"
+#include "core/files.hpp"
+#include "core/json.hpp"
+#include "core/linear_algebra.hpp"
 #include "core/output.hpp"
-#include "options/general_options.hpp"
-#include "options/option_bindings.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/linear_algebra.hpp"
 #include "training/stop_signal.hpp"
 
 namespace sotto::cli {

@@ -3,13 +3,52 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "commands/watch/run_state.hpp"
+#include "commands/report/report_job.hpp"
+#include "core/files.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/files.hpp"
 
 namespace sotto {
+
+namespace {
+
+/// Of a processor, where an account lacks something and is tried again: a tenth.
+constexpr double rest_per_work = 10;
+
+}  // namespace
+
+void KeptAccount::begin() {
+    next_ =
+        std::async(std::launch::async, [this] { return report_account(config_, Clock::now()); });
+}
+
+bool KeptAccount::take() {
+    if (!next_.valid()) return true;
+    if (next_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+    last_ = next_.get();
+    taken_ = Clock::now();
+    return true;
+}
+
+void KeptAccount::follow(const std::string& ledger) {
+    if (!take()) return;
+    const bool rested = !last_ || seconds_since(taken_) >= rest_per_work * last_->seconds;
+    const bool current = last_ && ledger == ledger_ && last_->missing.empty();
+    if (current || !rested) return;
+    ledger_ = ledger;
+    begin();
+}
+
+bool KeptAccount::finish() {
+    if (!take()) return false;
+    if (final_) return true;
+    final_ = true;
+    begin();
+    return false;
+}
 
 namespace {
 
@@ -77,6 +116,44 @@ void LiveReport::stop() try {
     write_(make_page(config_, account_.last(), LivePage{}).page);
 } catch (const Error&) {
     // Whoever stops waits for nothing; the page stays as it was.
+}
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Of an object; null where there is none.
+Json member(const Json& json, const char* name) {
+    return json.is_object() && json.contains(name) ? json[name] : Json();
+}
+
+/// Whether the summary is of the start that the ledger is of. That of an earlier start, which was
+/// interrupted, stays until it is replaced.
+bool belongs(const Json& summary, const Json& ledger) {
+    const bool interrupted = member(ledger, "status") == "interrupted";
+    return member(summary, "interrupted") == interrupted &&
+           (!interrupted ||
+            member(summary, "rounds") == member(member(ledger, "rounds"), "completed"));
+}
+
+}  // namespace
+
+RunState run_state(const fs::path& directory) {
+    std::error_code unknown;
+    // The ledger is sealed before messages leave; config.ini is written when the run has begun.
+    if (!fs::exists(directory / "config.ini", unknown) ||
+        !fs::exists(directory / "ledger.json", unknown))
+        return RunState::not_begun;
+    if (fs::exists(directory / "audit.json", unknown)) return RunState::completed;
+    if (fs::exists(directory / "failure.txt", unknown)) return RunState::stopped;
+    const Json ledger = json_of_run(directory / "ledger.json").content;
+    const Json status = member(ledger, "status");
+    if (status != "completed" && status != "interrupted") return RunState::going_on;
+    // The ledger is sealed before models and the summary are written.
+    if (!belongs(json_of_run(directory / "summary.json").content, ledger))
+        return RunState::going_on;
+    return status == "completed" ? RunState::completed : RunState::stopped;
 }
 
 }  // namespace sotto

@@ -1,13 +1,47 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 
 #include "commands/report/report_job.hpp"
-#include "commands/watch/kept_account.hpp"
 
 namespace sotto {
+
+/// The accountant's part of a page that is written again and again. It is computed beside the
+/// pages, and again only where the run's ledger is another, as seldom as keeps it cheap.
+class KeptAccount {
+  public:
+    /// The configuration must outlive this object. Its destructor waits for what is being computed.
+    explicit KeptAccount(const ReportConfig& config) : config_(config) {}
+
+    /// Takes what has been computed, and begins another account where the one that is there is of
+    /// another ledger, or lacks something, and ten times as long ago as it took.
+    /// @param ledger text of ledger.json. @throws as report_account does.
+    void follow(const std::string& ledger);
+    /// The same, but once: of the files of a run that has ended, which stay as they are.
+    /// @return whether it is there.
+    [[nodiscard]] bool finish();
+    /// The run goes on again: finish() begins anew.
+    void go_on() { final_ = false; }
+
+    /// The last that was computed; null: none yet.
+    [[nodiscard]] const ReportAccount* last() const { return last_ ? &*last_ : nullptr; }
+
+  private:
+    void begin();
+    /// Whether nothing is being computed any more.
+    bool take();
+
+    const ReportConfig& config_;
+    std::future<ReportAccount> next_;
+    std::optional<ReportAccount> last_;
+    std::string ledger_;  ///< the last account, or the next one, is of
+    Clock::time_point taken_;
+    bool final_ = false;  ///< the last account, or the next one, was begun by finish()
+};
 
 /// The page of a run that goes on. It reads the run's directory and leaves everything in it as it
 /// is, but for the page where that stands there.
@@ -44,5 +78,17 @@ class LiveReport {
     double cost_ = 0;  ///< of the last page, in seconds of a processor
     std::optional<Clock::time_point> stopped_, failing_;
 };
+
+/// How far a run is, as its directory says.
+enum class RunState {
+    not_begun,  ///< nothing has left yet; its directory need not be there
+    going_on,   ///< or killed without a word
+    stopped,    ///< interrupted or failed; it may be taken up
+    completed   ///< its summary is written; audits, too
+};
+
+/// Only reads, while a training may be writing. @throws nothing for files that are replaced or
+/// damaged: then the run goes on.
+[[nodiscard]] RunState run_state(const std::filesystem::path& directory);
 
 }  // namespace sotto

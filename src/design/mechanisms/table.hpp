@@ -4,7 +4,7 @@
 
 namespace sotto {
 
-// One file each, which says all that is to be known of it.
+// Each says all that is to be known of a mechanism.
 [[nodiscard]] Mechanism none_mechanism();
 [[nodiscard]] Mechanism ldp_mechanism();
 [[nodiscard]] Mechanism cdp_mechanism();

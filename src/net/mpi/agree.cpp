@@ -1,4 +1,4 @@
-#include "agree.hpp"
+#include "net/mpi/agree.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "broadcast.hpp"
-#include "long_strings.hpp"
+#include "net/mpi/broadcast.hpp"
+#include "net/mpi/long_strings.hpp"
 
 namespace sotto {
 

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "net/mpi/world.hpp"
 #include "sotto/core/error.hpp"
-#include "world.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,9 @@
-#include "all_gather.hpp"
+#include "net/mpi/all_gather.hpp"
 
 #include <numeric>
 
-#include "broadcast.hpp"
-#include "long_strings.hpp"
+#include "net/mpi/broadcast.hpp"
+#include "net/mpi/long_strings.hpp"
 
 namespace sotto {
 

@@ -1,6 +1,6 @@
-#include "broadcast.hpp"
+#include "net/mpi/broadcast.hpp"
 
-#include "long_strings.hpp"
+#include "net/mpi/long_strings.hpp"
 
 namespace sotto {
 

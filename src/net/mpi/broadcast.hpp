@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "world.hpp"
+#include "net/mpi/world.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "edge_pieces.hpp"
+#include "net/mpi/edge_pieces.hpp"
 
 #include <algorithm>
 #include <cstring>

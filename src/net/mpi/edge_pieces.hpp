@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "links.hpp"
-#include "protection.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/trust/link_cipher.hpp"
-#include "world.hpp"
+#include "net/mpi/links.hpp"
+#include "net/mpi/protection.hpp"
+#include "net/mpi/world.hpp"
+#include "net/network.hpp"
+#include "trust/link_cipher.hpp"
 
 namespace sotto {
 

@@ -1,9 +1,9 @@
-#include "exchange.hpp"
+#include "net/mpi/exchange.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "net/chunk_length.hpp"
+#include "net/exchange_checks.hpp"
 
 namespace sotto {
 

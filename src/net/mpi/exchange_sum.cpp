@@ -1,9 +1,8 @@
-#include "exchange_sum.hpp"
+#include "net/mpi/exchange_sum.hpp"
 
 #include <algorithm>
 
-#include "net/chunk_length.hpp"
-#include "net/folding.hpp"
+#include "net/exchange_checks.hpp"
 
 namespace sotto {
 

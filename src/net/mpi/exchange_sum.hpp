@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "edge_pieces.hpp"
-#include "links.hpp"
-#include "sotto/net/network.hpp"
+#include "net/mpi/edge_pieces.hpp"
+#include "net/mpi/links.hpp"
+#include "net/network.hpp"
 
 namespace sotto {
 

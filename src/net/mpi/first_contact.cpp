@@ -1,4 +1,4 @@
-#include "first_contact.hpp"
+#include "net/mpi/first_contact.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <set>
 #include <thread>
 
+#include "core/host.hpp"
+#include "core/stopwatch.hpp"
 #include "sotto/core/error.hpp"
-#include "sotto/core/host.hpp"
-#include "sotto/core/stopwatch.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,10 @@
-#include "fold.hpp"
+#include "net/mpi/fold.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "net/folding.hpp"
-#include "protection.hpp"
+#include "net/exchange_checks.hpp"
+#include "net/mpi/protection.hpp"
 
 namespace sotto {
 

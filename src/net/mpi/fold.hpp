@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "sotto/net/agent_blocks.hpp"
-#include "sotto/net/network.hpp"
-#include "sotto/trust/link_cipher.hpp"
-#include "world.hpp"
+#include "net/agent_blocks.hpp"
+#include "net/mpi/world.hpp"
+#include "net/network.hpp"
+#include "trust/link_cipher.hpp"
 
 namespace sotto {
 

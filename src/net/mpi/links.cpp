@@ -1,4 +1,4 @@
-#include "links.hpp"
+#include "net/mpi/links.hpp"
 
 #include <algorithm>
 #include <iterator>

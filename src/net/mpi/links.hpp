@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "net/agent_blocks.hpp"
+#include "net/mpi/world.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/graph/graph.hpp"
-#include "sotto/net/agent_blocks.hpp"
-#include "world.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "long_strings.hpp"
+#include "net/mpi/long_strings.hpp"
 
 #include <fmt/format.h>
 

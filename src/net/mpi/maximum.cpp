@@ -1,4 +1,4 @@
-#include "maximum.hpp"
+#include "net/mpi/maximum.hpp"
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "world.hpp"
+#include "net/mpi/world.hpp"
 
 namespace sotto {
 

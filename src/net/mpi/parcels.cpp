@@ -1,10 +1,10 @@
-#include "parcels.hpp"
+#include "net/mpi/parcels.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "long_strings.hpp"
+#include "net/mpi/long_strings.hpp"
 
 namespace sotto {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "world.hpp"
+#include "net/mpi/world.hpp"
 
 namespace sotto {
 

@@ -1,4 +1,4 @@
-#include "protection.hpp"
+#include "net/mpi/protection.hpp"
 
 #include <fmt/format.h>
 

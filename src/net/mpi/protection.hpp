@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "sotto/net/agent_blocks.hpp"
-#include "sotto/trust/link_cipher.hpp"
-#include "sotto/trust/pair_secrets.hpp"
+#include "net/agent_blocks.hpp"
+#include "trust/link_cipher.hpp"
+#include "trust/pair_secrets.hpp"
 
 namespace sotto {
 

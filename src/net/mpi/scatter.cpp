@@ -1,8 +1,8 @@
-#include "scatter.hpp"
+#include "net/mpi/scatter.hpp"
 
 #include <fmt/format.h>
 
-#include "long_strings.hpp"
+#include "net/mpi/long_strings.hpp"
 
 namespace sotto {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "world.hpp"
+#include "net/mpi/world.hpp"
 
 namespace sotto {
 

@@ -1,10 +1,10 @@
-#include "world.hpp"
+#include "net/mpi/world.hpp"
 
 #include <fmt/format.h>
 
 #include <exception>
 
-#include "first_contact.hpp"
+#include "net/mpi/first_contact.hpp"
 
 namespace sotto {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "net/mpi_call.hpp"
+#include "net/network.hpp"
 #include "net/stall_watch.hpp"
-#include "sotto/net/network.hpp"
 
 namespace sotto {
 

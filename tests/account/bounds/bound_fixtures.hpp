@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "account/bounds/table.hpp"
+#include "account/published_bound.hpp"
 #include "planning/planning_fixtures.hpp"
 
 namespace sotto::test {

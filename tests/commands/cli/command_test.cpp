@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "config/run_fixtures.hpp"
+
 namespace sotto::cli {
 namespace {
+
+using test::expect_contains;
 
 TEST(HelpOfACommand, HasUsageOptionsAndAnExample) {
     const Command command{
@@ -28,6 +34,47 @@ TEST(HelpOfACommand, HasUsageOptionsAndAnExample) {
               "  --unit VALUE (=kg)     one of kg, lb\n"
               "A word by itself is the value of --thing.\n\n"
               "example: sotto weigh stone --unit kg\n");
+}
+
+TEST(Commands, AreThoseThatScriptsRelyOn) {
+    EXPECT_EQ(commands().names(),
+              (std::vector<std::string>{"graph",
+                                        "plan",
+                                        "account",
+                                        "train",
+                                        "sweep",
+                                        "predict",
+                                        "compare",
+                                        "ledger",
+                                        "report",
+                                        "watch",
+                                        "audit",
+                                        "doctor",
+                                        "supervise",
+                                        "keygen"}));
+}
+
+TEST(EveryCommand, HasOptionsOfDifferentNamesAndAnExampleOfItself) {
+    for (const Command& command : commands().records()) {
+        ASSERT_NE(command.run, nullptr) << command.name;
+        EXPECT_FALSE(command.summary.empty()) << command.name;
+        expect_contains(command.example, "sotto " + command.name);
+        std::set<std::string> names;
+        for (const WrittenGroup& group : command.options())
+            for (const WrittenOption& option : group.options)
+                EXPECT_TRUE(names.insert(option.name).second)
+                    << command.name << " --" << option.name;
+        EXPECT_TRUE(names.contains("json")) << command.name;
+    }
+}
+
+TEST(EveryCommand, ShowsItsOptionsInItsHelp) {
+    for (const Command& command : commands().records()) {
+        const std::string help = help_for(command);
+        for (const WrittenGroup& group : command.options())
+            for (const WrittenOption& option : group.options)
+                expect_contains(help, "  --" + option.name + " ");
+    }
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 #include "commands/cli/manual_pages.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/cli/exit_codes.hpp"
-#include "commands/cli/roff_text.hpp"
 #include "config/run_fixtures.hpp"
-#include "options/option_usage.hpp"
+#include "options/written_options.hpp"
 
 namespace sotto::cli {
 namespace {
@@ -75,6 +76,30 @@ TEST(ManualPage, SaysWhatIsKnownAboutAnOption) {
                     ".TP\n\\fB\\-\\-some\\-thing VALUE\\fR\na thing (values: 1 to 5). A word by "
                     "itself is its value. Default: 3. May stand beside the directory of a run.\n"
                     ".IP\nMore.\n");
+}
+
+TEST(RoffText, KeepsLettersThatMeanSomethingToTroff) {
+    EXPECT_EQ(roff_literal("a\\b --x W^K ~"), "a\\eb \\-\\-x W\\(haK \\(ti");
+    EXPECT_EQ(roff_literal("peer-to-peer"), "peer-to-peer");
+    EXPECT_EQ(roff_bold("sotto-train 'x'"), "\\fBsotto\\-train \\(aqx\\(aq\\fR");
+}
+
+TEST(RoffText, TakesNoLineForARequest) {
+    EXPECT_EQ(roff_paragraphs("a file\n.gz\n'quoted'", ".PP"), "a file\n\\&.gz\n\\&'quoted'\n");
+}
+
+TEST(RoffText, SeparatesParagraphs) {
+    EXPECT_EQ(roff_paragraphs("\none\n\ntwo\n\n", ".IP"), "one\n.IP\ntwo\n");
+    EXPECT_EQ(roff_paragraphs("", ".IP"), "");
+}
+
+TEST(RoffText, TurnsCodeAndLinksOfMarkdownIntoWords) {
+    EXPECT_EQ(roff_paragraphs("`--x` ([the ledger](../ledger.md#y)).", ".PP"),
+              "\\fB\\-\\-x\\fR (the ledger (docs/ledger.md)).\n");
+    EXPECT_EQ(roff_paragraphs("after [A 2021](https://a.org/b-c)", ".PP"),
+              "after A 2021 (https://a.org/b-c)\n");
+    EXPECT_EQ(roff_paragraphs("in (0, 1] and [0, 1], a ` alone", ".PP"),
+              "in (0, 1] and [0, 1], a \\(ga alone\n");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "commands/cli/command_table.hpp"
+#include "commands/cli/command.hpp"
 #include "config/run_fixtures.hpp"
 
 namespace sotto::cli {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "config/run_fixtures.hpp"
+#include "core/files.hpp"
 #include "core/gnuplot.hpp"
+#include "core/numbers.hpp"
 #include "core/temporary_folder.hpp"
-#include "sotto/core/files.hpp"
-#include "sotto/core/numbers.hpp"
 
 namespace sotto {
 namespace {

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "config/run_fixtures.hpp"
+#include "core/files.hpp"
+#include "net/memory_network.hpp"
 #include "options/train_options.hpp"
-#include "sotto/core/files.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sotto/net/memory_network.hpp"
 #include "training/training.hpp"
 
 namespace sotto {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/run_fixtures.hpp"
-#include "sotto/core/files.hpp"
+#include "core/files.hpp"
 
 namespace sotto {
 namespace {

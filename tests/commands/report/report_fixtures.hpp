@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "commands/report/report_config.hpp"
+#include "commands/report/report_job.hpp"
 #include "config/run_fixtures.hpp"
-#include "sotto/core/stopwatch.hpp"
+#include "core/stopwatch.hpp"
 #include "training/run_subject.hpp"
 
 namespace sotto::test {

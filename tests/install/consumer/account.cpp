@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "sotto/core/error.hpp"
-#include "sotto/privacy/gdp.hpp"
-#include "sotto/views/matrix_sensitivity.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 
 int main() try {

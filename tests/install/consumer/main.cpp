@@ -7,8 +7,8 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
+#include "sotto/graph/graph.hpp"
 #include "sotto/graph/mixing.hpp"
-#include "sotto/graph/topology.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 

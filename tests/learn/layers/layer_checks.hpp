@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "learn/layers.hpp"
 #include "learn/test_data.hpp"
-#include "sotto/learn/layers/layer.hpp"
 
 namespace sotto::test {
 

@@ -1,9 +1,0 @@
-#pragma once
-
-// What the processes do together before the first round: they share topography and plan, agree that
-// both protect everybody, open a session, and come to the seeds of their noise.
-
-#include "sotto/agent/bootstrap/protection_agreement.hpp"
-#include "sotto/agent/bootstrap/seed_distribution.hpp"
-#include "sotto/agent/bootstrap/session_opening.hpp"
-#include "sotto/agent/bootstrap/sharing.hpp"

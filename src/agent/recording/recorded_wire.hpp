@@ -1,0 +1,112 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agent/local_agent.hpp"
+#include "agent/recording/recorded_view.hpp"
+#include "sotto/graph/graph.hpp"
+#include "sotto/plan/noise_plan.hpp"
+#include "trust/key_ring.hpp"
+
+namespace sotto {
+
+class RecordingFileReader;
+
+/// What a recording of the wire holds.
+enum class WireContent {
+    messages,  ///< as their receivers decrypt them
+    shares     ///< secure sums: masked words for every neighbour
+};
+
+/// Of what an agent puts on the wire. Its own copy of a message never gets there, so outputs for
+/// single receivers are its neighbours.
+struct WireHeader : RecordingHeader {
+    WireContent content = WireContent::messages;
+
+    /// Numbers of eight bytes of one record in the file.
+    [[nodiscard]] Eigen::Index values_per_record() const;
+};
+
+/// What one agent put on the wire in one gossip step of a round.
+struct WireRecord {
+    using Words = Eigen::Matrix<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;
+    long round = 0;
+    int gossip_step = 0;
+    double step_size = 0;  ///< eta_t
+    /// dimension x outputs; zeros where nobody was sent anything. Empty with shares.
+    Eigen::MatrixXd messages;
+    Words shares;  ///< dimension x neighbours, modulo 2^64. Empty with messages.
+};
+
+/// Writes what this process's agents put on the wire: `folder`/<agent>/messages.bin, in the same
+/// way. No gradient, noise or seed is in these files.
+class WireRecorder final : public RoundObserver {
+  public:
+    struct Setup {
+        Eigen::Index dimension = 0;
+        WireContent content = WireContent::messages;
+        int gossip_steps = 1;
+        std::uint32_t key_epoch = 0;
+    };
+    /// @param local_agents of the Trainer, same order.
+    /// @throws ConfigError if a folder or file cannot be made.
+    WireRecorder(const std::filesystem::path& folder,
+                 std::span<const int> local_agents,
+                 const Graph& graph,
+                 const NoisePlan& plan,
+                 const Setup& setup);
+    ~WireRecorder() override;
+
+    void on_message(long round, std::size_t local_index, const OwnRound& own) override;
+    void on_share(long round,
+                  int gossip_step,
+                  std::size_t local_index,
+                  std::size_t neighbour,
+                  Eigen::Index first,
+                  std::span<const std::uint64_t> words) override;
+    /// @throws ConfigError if the record cannot be written.
+    void on_mixed(long round, std::size_t local_index) override;
+
+    /// As ViewRecorder::finish.
+    void finish();
+
+  private:
+    struct Wire;
+    std::vector<std::unique_ptr<Wire>> wires_;  // one per local agent
+};
+
+/// Reads a messages.bin of the wire in the same way; words of shares may be any.
+class WireReader {
+  public:
+    /// @throws DataError as RecordedViewReader.
+    explicit WireReader(const std::filesystem::path& file);
+    WireReader(WireReader&&) noexcept;
+    ~WireReader();
+
+    [[nodiscard]] const WireHeader& header() const { return header_; }
+    [[nodiscard]] std::uint64_t records() const;
+    /// @throws DataError as RecordedViewReader::next.
+    bool next(WireRecord& record);
+
+  private:
+    std::unique_ptr<RecordingFileReader> file_;
+    WireHeader header_;
+};
+
+/// Writes the seeds an agent holds to `folder`/<agent>/seeds.json, mode 0600.
+/// @throws ConfigError if it cannot be written.
+void record_seeds(const std::filesystem::path& folder, const NoisePlan& plan, const KeyRing& ring);
+
+/// Reads what record_seeds wrote. An agent may turn out to hold seeds that the plan does not
+/// entitle it to: whoever reads them decides what that means.
+/// @throws DataError naming the file and what is wrong: another format or plan, an agent or group
+/// the plan does not have, members that are not the group's, a seed of the agent's that is missing
+/// or not 64 hexadecimal digits.
+[[nodiscard]] KeyRing read_recorded_seeds(const std::filesystem::path& file, const NoisePlan& plan);
+
+}  // namespace sotto

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace sotto {
+
+struct SpatialOptions {
+    double relative_gap = 1e-9;  ///< stop when (value - lower_bound) <= relative_gap * value
+    double variance_cap = 1e4;   ///< R_uu <= variance_cap / kappa_u; > 1
+    int max_iterations = 100;    ///< eigendecompositions of one dual maximisation
+};
+
+enum class SpatialStatus {
+    optimal,        ///< the gap was met
+    capped,         ///< the cap binds: value is the best found under the cap (see ridge)
+    rounding_limit  ///< feasible and certified, but the gap is larger than asked for: M is singular
+};
+
+struct SpatialSolution {
+    SpatialStatus status = SpatialStatus::rounding_limit;
+    Eigen::MatrixXd covariance;  ///< R, n x n, positive definite; [R^-1]_uu = kappa_u for all u
+    double value = 0;            ///< Tr(M R)
+    double lower_bound = 0;      ///< certified: no feasible R, capped or not, has a smaller value
+    double ridge = 0;  ///< R minimises Tr((M + ridge I) R); 0 unless M is singular or the cap binds
+    int iterations = 0;  ///< eigendecompositions
+    [[nodiscard]] double relative_gap() const {
+        return value > 0 ? (value - lower_bound) / value : 0;
+    }
+};
+
+/// Covariance across agents that leaves the least noise after mixing, within every agent's budget.
+///
+/// Solves  min_R Tr(M R)  s.t.  [R^-1]_uu <= kappa_u.        Source: [W] eq. 10, docs/equations.md
+/// 4
+///
+/// Newton's method on the dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u  with
+/// S = (Lambda^1/2 M Lambda^1/2)^1/2, whose stationary point gives X = R^-1 =
+/// Lambda^-1/2 S Lambda^-1/2. For any lambda > 0, (Tr S)^2 / sum kappa_u lambda_u is a lower bound
+/// and X, rescaled so that its diagonal is kappa, is feasible. Where M is singular (or nearly), R
+/// may diverge: a ridge is added to M, the smallest that keeps R_uu <= variance_cap / kappa_u (and
+/// keeps S above rounding); the lower bound remains that of ridge 0.
+///
+/// @param utility  M, n x n, symmetric, positive semidefinite, not 0.
+/// @param kappa    n, > 0, [1 / gradient-unit^2].
+/// @return read `status` first. Pure. Cost: O(n^3) an iteration, about 10 iterations without a cap.
+/// @throws ConfigError if a kappa is not finite and positive (agent and value in the message), or
+///         variance_cap <= 1.
+[[nodiscard]] SpatialSolution solve_spatial_covariance(const Eigen::MatrixXd& utility,
+                                                       const Eigen::VectorXd& kappa,
+                                                       const SpatialOptions& options = {});
+
+/// Everything the dual of solve_spatial_covariance needs at one lambda, scaled so that Tr S = sum
+/// kappa lambda (the best scale).
+struct DualPoint {
+    Eigen::VectorXd lambda;
+    Eigen::VectorXd root;      ///< eigenvalues s_i of S
+    Eigen::MatrixXd basis;     ///< eigenvectors of S
+    Eigen::VectorXd diagonal;  ///< S_uu
+    double bound = 0;          ///< (Tr S)^2 / sum kappa lambda, after scaling simply Tr S
+};
+
+/// The dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u,  S = (Lambda^1/2 M Lambda^1/2)^1/2.
+class DualProblem {
+  public:
+    DualProblem(Eigen::MatrixXd utility, Eigen::VectorXd kappa)
+        : utility_(std::move(utility)), kappa_(std::move(kappa)) {}
+
+    /// Cost: one eigendecomposition.
+    [[nodiscard]] DualPoint evaluate(Eigen::VectorXd lambda);
+
+    /// Newton direction p = d lambda / lambda: K p = S_uu - kappa_u lambda_u, with
+    /// K_uv = sum_ij Q_ui Q_vi Q_uj Q_vj s_i s_j / (s_i + s_j). The kernel 1/(a + b) is
+    /// int exp(-(a+b) t) dt; its trapezoidal rule in log t turns K into a short sum of entrywise
+    /// squares (Q diag(s exp(-s t)) Q^T)^(o2): O(n^3) instead of O(n^4).
+    [[nodiscard]] Eigen::VectorXd newton_direction(const DualPoint& point) const;
+
+    /// Feasible R of this point: D^-1 X^-1 D^-1 with D chosen so that [R^-1]_uu = kappa_u exactly.
+    /// Only where S is not singular.
+    [[nodiscard]] Eigen::MatrixXd feasible_covariance(const DualPoint& point) const;
+
+    /// max_u X_uu / kappa_u - 1: scaling X down by it makes X feasible, so it bounds the relative
+    /// gap.
+    [[nodiscard]] double gap(const DualPoint& point) const;
+
+    /// Maximises from a start until the gap is met or nothing improves any more.
+    [[nodiscard]] DualPoint maximise(Eigen::VectorXd start, const SpatialOptions& options);
+
+    [[nodiscard]] int evaluations() const { return evaluations_; }
+
+  private:
+    Eigen::MatrixXd utility_;
+    Eigen::VectorXd kappa_;
+    int evaluations_ = 0;
+};
+
+/// Largest R_uu kappa_u, to be compared with the cap.
+[[nodiscard]] double relative_variance(const Eigen::MatrixXd& covariance,
+                                       const Eigen::VectorXd& kappa);
+
+/// solve_spatial_covariance where M is singular, or nearly, or the cap binds: follows the optimum
+/// of M + ridge I as the ridge falls, until the gap is met, the cap is reached or rounding ends the
+/// progress (status then as it is without either).
+/// @param utility  with trace n.  @param lower_bound known so far.
+[[nodiscard]] SpatialSolution solve_along_ridge(const Eigen::MatrixXd& utility,
+                                                const Eigen::VectorXd& kappa,
+                                                const SpatialOptions& options,
+                                                double lower_bound);
+
+}  // namespace sotto

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "net/network.hpp"
+
+namespace sotto {
+
+/// Names what differs: the rank, what it holds, what process 0 holds.
+using DescribeDifference = std::function<std::string(
+    std::size_t rank, const std::string& theirs, const std::string& process_0)>;
+
+/// Checks that every process holds the same bytes as process 0. COLLECTIVE.
+/// @throws NetworkError, the same on every process, about the lowest rank that does not.
+void require_same_everywhere(Network& network,
+                             const std::string& own,
+                             const DescribeDifference& describe);
+
+/// Checks that every process was started with the same options. COLLECTIVE.
+/// @param options one a line, in the same order everywhere.
+/// @throws NetworkError naming the first that differs, the same on every process.
+void require_same_options(Network& network, const std::string& options);
+
+}  // namespace sotto

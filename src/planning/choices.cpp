@@ -1,0 +1,527 @@
+#include "planning/choices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/numbers.hpp"
+#include "planning/budgets.hpp"
+#include "planning/configured_gossip.hpp"
+#include "planning/planning.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+#include "sotto/design/mechanism.hpp"
+#include "sotto/plan/membership.hpp"
+#include "sotto/privacy/privacy_record.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// @throws ConfigError where no noise is planned that could be compared.
+void require_budget_to_choose_for(const PlanConfig& config) {
+    const auto refuse = [](const std::string& why) {
+        throw ConfigError(fmt::format(
+            "participation: cyclic-poisson:auto is not possible {} (allowed: cyclic-poisson:b)",
+            why));
+    };
+    if (config.noise_std) refuse("with --noise-std, which is the noise whatever b is");
+    if (config.plan_file) refuse("with --plan, which is made for one b");
+    if (!find_mechanism("mechanism", config.mechanism).needs_budget)
+        refuse(fmt::format("with mechanism {}, which adds no noise", config.mechanism));
+    if (config.temporal.kind == TemporalShape::Kind::one_lag)
+        refuse("with --temporal one-lag, where a sampled round would count more than once");
+}
+
+/// Powers of two below the largest b, and that.
+std::vector<long> cycles_to_try(const PlanConfig& config,
+                                const std::vector<Eigen::Index>& records) {
+    const Eigen::Index fewest = records.empty() ? 0 : *std::ranges::min_element(records);
+    long largest =
+        config.batch_size != BatchSize(std::nullopt) || records.empty()
+            ? largest_sampled_cycle(
+                  config.batch_size.of(fewest).value_or(1), fewest, config.sampling_probability)
+            : 1;
+    largest = std::clamp(largest, 1L, config.rounds);
+    std::vector<long> cycles;
+    for (long cycle = 1; cycle < largest; cycle *= 2) cycles.push_back(cycle);
+    cycles.push_back(largest);
+    return cycles;
+}
+
+long widest_band(const PlanConfig& config, long cycle) {
+    if (!find_mechanism("mechanism", config.mechanism).takes_temporal) return 0;
+    return config.temporal.kind == TemporalShape::Kind::banded
+               ? std::min(config.temporal.band, cycle - 1)
+               : cycle - 1;
+}
+
+/// Plans of one candidate after the other.
+class CandidatePlans {
+  public:
+    CandidatePlans(const PlanConfig& config,
+                   const Topography& topography,
+                   const std::vector<Eigen::Index>& records)
+        : config_(config), topography_(topography), records_(records) {}
+
+    /// Tr(M R) of the best plan at the budget.
+    [[nodiscard]] double noise_of(const CycleCandidate& candidate) {
+        const PlanConfig trial = with_cycle(config_, candidate);
+        const int agents = topography_.graph.agents();
+        const std::vector<Exposure> exposures = build_exposures(trial, agents, records_);
+        std::vector<PrivacyBudget> budgets = build_budgets(trial, agents);
+        count_sampling(budgets, exposures, trial, Membership::everybody(agents).numbers);
+        Eigen::VectorXd kappa(agents);
+        for (int u = 0; u < agents; ++u) {
+            const auto place = static_cast<std::size_t>(u);
+            kappa(u) = precision_limit(budgets[place], exposures[place]);
+        }
+        return objective_of(trial, exposures, budgets, kappa / kappa.minCoeff()) / kappa.minCoeff();
+    }
+
+  private:
+    /// In units of the smallest kappa. Without a temporal factor it depends on nothing else than
+    /// how kappa differs between agents.
+    double objective_of(const PlanConfig& trial,
+                        const std::vector<Exposure>& exposures,
+                        const std::vector<PrivacyBudget>& budgets,
+                        const Eigen::VectorXd& relative) {
+        constexpr double same = 1e-9;
+        if (known_objective_ && trial.temporal == known_temporal_ &&
+            (relative - known_relative_).cwiseAbs().maxCoeff() < same)
+            return *known_objective_;
+        known_objective_ =
+            plan_noise(trial, topography_, exposures, budgets, false).design.objective;
+        known_temporal_ = trial.temporal;
+        known_relative_ = relative;
+        return *known_objective_;
+    }
+
+    const PlanConfig& config_;
+    const Topography& topography_;
+    const std::vector<Eigen::Index>& records_;
+    std::optional<double> known_objective_;
+    TemporalShape known_temporal_;
+    Eigen::VectorXd known_relative_;
+};
+
+/// What other processes need to know of it.
+std::string name_of(const CycleCandidate& candidate) {
+    return fmt::format("{} {}", candidate.cycle, candidate.band);
+}
+
+}  // namespace
+
+PlanConfig with_cycle(PlanConfig config, const CycleCandidate& candidate) {
+    config.choose_cycle = false;
+    config.participation = {.cycle = candidate.cycle, .poisson = true};
+    if (find_mechanism("mechanism", config.mechanism).takes_temporal) {
+        config.temporal.kind = TemporalShape::Kind::banded;
+        config.temporal.band = candidate.band;
+    }
+    return config;
+}
+
+CycleChoice choose_cycle(const PlanConfig& config,
+                         const Topography& topography,
+                         const std::vector<Eigen::Index>& records) {
+    require_budget_to_choose_for(config);
+    CandidatePlans plans(config, topography, records);
+    CycleChoice choice;
+    for (const long cycle : cycles_to_try(config, records)) {
+        CycleCandidate candidate{cycle, widest_band(config, cycle), 0};
+        candidate.noise = plans.noise_of(candidate);
+        choice.candidates.push_back(candidate);
+        if (candidate.noise < choice.best().noise) choice.chosen = choice.candidates.size() - 1;
+    }
+    return choice;
+}
+
+AgreedCycle agree_on_cycle(PlanConfig config,
+                           Network& network,
+                           const Topography& topography,
+                           const std::vector<Eigen::Index>& records,
+                           bool solves) {
+    CycleChoice choice;
+    const bool open = config.choose_cycle;
+    network.agree([&] {
+        if (solves && open) choice = choose_cycle(config, topography, records);
+    });
+    const std::string said = agree_on_choice(
+        network,
+        {"b (and its band)", "--participation cyclic-poisson:auto", "cyclic-poisson:b"},
+        open,
+        choice.candidates.empty() ? std::string() : name_of(choice.best()));
+    network.agree([&] {
+        if (said.empty()) return;
+        const std::vector<std::string_view> numbers = split(said, ' ');
+        if (numbers.size() != 2)
+            throw NetworkError(fmt::format(
+                "rank 0 says '{}' of --participation cyclic-poisson:auto (allowed: b and a band)",
+                said));
+        CycleCandidate taken;
+        taken.cycle = static_cast<long>(parse_integer("participation", numbers[0]));
+        taken.band = static_cast<long>(parse_integer("temporal", numbers[1]));
+        require_in_range("participation", static_cast<double>(taken.cycle), 1, 1e9);
+        require_in_range("temporal", static_cast<double>(taken.band), 0, 1e6);
+        config = with_cycle(std::move(config), taken);
+    });
+    return {std::move(config), std::move(choice)};
+}
+
+std::string text_of(const CycleChoice& choice) {
+    if (choice.candidates.empty()) return {};
+    std::vector<std::string> others;
+    for (const CycleCandidate& candidate : choice.candidates)
+        if (candidate.cycle != choice.best().cycle)
+            others.push_back(
+                fmt::format("{} ({:.3g})", candidate.cycle, candidate.noise / choice.best().noise));
+    const std::string best = fmt::format(
+        "b = {}{}",
+        choice.best().cycle,
+        choice.best().band > 0 ? fmt::format(" with band {}", choice.best().band) : std::string());
+    if (others.empty()) return best + ": no other b is possible";
+    return fmt::format(
+        "{} leaves least noise; times as much is left by b = {}", best, fmt::join(others, ", "));
+}
+
+namespace {
+
+constexpr double near_enough = 1.1;
+constexpr double little_disagreement = 0.01;
+
+/// Of all messages, where agents exchange once a round.
+double bytes_of(const PlanConfig& config, const Topography& topography, double message_bytes) {
+    return message_bytes * static_cast<double>(config.rounds) *
+           static_cast<double>(topography.graph.messages());
+}
+
+PlanConfig with_gossip_steps(PlanConfig config, int steps) {
+    config.choose_gossip_steps = false;
+    config.gossip_steps = steps;
+    return config;
+}
+
+/// Plans of one K after the other, each solved once.
+class GossipPlans {
+  public:
+    GossipPlans(const PlanConfig& config,
+                const Topography& topography,
+                const std::vector<Eigen::Index>& records,
+                double message_bytes)
+        : config_(config),
+          topography_(topography),
+          records_(records),
+          bytes_a_step_(bytes_of(config, topography, message_bytes)) {}
+
+    const GossipCandidate& at(int steps) {
+        const auto known = candidates_.find(steps);
+        if (known != candidates_.end()) return known->second;
+        const PlannedNoise planned = plan_before_start(
+            with_gossip_steps(config_, steps), topography_, records_, candidates_.empty());
+        if (candidates_.empty()) trusted_ = planned.cdp_objective;
+        return candidates_
+            .emplace(steps, GossipCandidate{steps, planned.design.objective, steps * bytes_a_step_})
+            .first->second;
+    }
+    [[nodiscard]] double trusted() const { return trusted_; }
+    [[nodiscard]] double bytes_a_step() const { return bytes_a_step_; }
+    [[nodiscard]] std::vector<GossipCandidate> all() const {
+        std::vector<GossipCandidate> result;
+        for (const auto& [steps, candidate] : candidates_) result.push_back(candidate);
+        return result;
+    }
+
+  private:
+    const PlanConfig& config_;
+    const Topography& topography_;
+    const std::vector<Eigen::Index>& records_;
+    double bytes_a_step_;
+    double trusted_ = 0;
+    std::map<int, GossipCandidate> candidates_;
+};
+
+/// Of what --max-bytes leaves. @throws ConfigError where it does not leave one step.
+int most_steps(const PlanConfig& config, double bytes_a_step) {
+    if (!config.max_bytes) return most_gossip_steps;
+    const double steps = *config.max_bytes / bytes_a_step;
+    if (!(steps >= 1))
+        throw ConfigError(
+            fmt::format("max-bytes: {:g} is less than one exchange a round sends, {:g} (allowed: "
+                        "at least that, or fewer --rounds)",
+                        *config.max_bytes,
+                        bytes_a_step));
+    return static_cast<int>(std::min<double>(steps, most_gossip_steps));
+}
+
+}  // namespace
+
+GossipChoice choose_gossip_steps(const PlanConfig& config,
+                                 const Topography& topography,
+                                 const std::vector<Eigen::Index>& records,
+                                 double message_bytes) {
+    GossipChoice choice;
+    if (config.plan_file || !mixes_hidden_models(config) ||
+        !find_mechanism("mechanism", config.mechanism).needs_budget ||
+        topography.graph.agents() < 2)
+        return choice;
+    GossipPlans plans(config, topography, records, message_bytes);
+    const int most = most_steps(config, plans.bytes_a_step());
+    const int enough = consensus_steps(topography.mixing, config.gossip, little_disagreement, most);
+    const double reached = plans.at(1).noise;
+    choice.trusted = plans.trusted();
+    choice.wanted = near_enough * choice.trusted;
+    int below = 0, above = 1;  // the least K that is enough lies above `below`, up to `above`
+    if (!(reached <= choice.wanted)) {
+        choice.wanted = std::max(choice.wanted, near_enough * plans.at(enough).noise);
+        for (; above < enough && !(plans.at(above).noise <= choice.wanted);
+             above = std::min(2 * above, enough))
+            below = above;
+    }
+    while (above - below > 1) {
+        const int middle = (below + above) / 2;
+        (plans.at(middle).noise <= choice.wanted ? above : below) = middle;
+    }
+    choice.chosen = above;
+    choice.limited = !(plans.at(above).noise <= near_enough * choice.trusted) && enough == most;
+    choice.candidates = plans.all();
+    return choice;
+}
+
+std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,
+                                                  const Topography& topography,
+                                                  const std::vector<Eigen::Index>& records,
+                                                  double message_bytes) {
+    GossipPlans plans(config, topography, records, message_bytes);
+    for (const int steps : {1, 2, 4, 8}) (void)plans.at(steps);
+    return plans.all();
+}
+
+AgreedGossip agree_on_gossip(PlanConfig config,
+                             Network& network,
+                             const Topography& topography,
+                             const std::vector<Eigen::Index>& records,
+                             long dimension,
+                             bool solves) {
+    GossipChoice choice;
+    const bool open = config.choose_gossip_steps;
+    network.agree([&] {
+        require_possible_smoothing(config, topography);
+        if (solves && open)
+            choice = choose_gossip_steps(
+                config,
+                topography,
+                records,
+                static_cast<double>(dimension) *
+                    static_cast<double>(value_size(network.message_precision())));
+    });
+    const std::string said =
+        agree_on_choice(network,
+                        {"K", "--gossip-steps auto", "--gossip-steps K"},
+                        open,
+                        solves && open ? std::to_string(choice.chosen) : std::string());
+    network.agree([&] {
+        if (said.empty()) return;
+        const auto steps = static_cast<int>(parse_integer("gossip-steps", said));
+        require_in_range("gossip-steps", steps, 1, most_gossip_steps);
+        config = with_gossip_steps(std::move(config), steps);
+    });
+    return {std::move(config), std::move(choice)};
+}
+
+std::string text_of(const GossipChoice& choice) {
+    if (choice.candidates.empty()) return {};
+    const auto chosen = std::ranges::find(
+        choice.candidates, choice.chosen, [](const GossipCandidate& c) { return c.steps; });
+    return fmt::format("K = {}: noise {:.3g} times the trusted aggregator's, {:.3g} with K = 1{}",
+                       choice.chosen,
+                       chosen->noise / choice.trusted,
+                       choice.candidates.front().noise / choice.trusted,
+                       choice.limited ? " (more exchanges than --max-bytes, or 256, allow would "
+                                        "leave less)"
+                                      : "");
+}
+
+namespace {
+
+bool leaves_shape_open(const PlanConfig& config) {
+    return config.choose_temporal && !config.plan_file &&
+           find_mechanism("mechanism", config.mechanism).takes_temporal;
+}
+
+RoundWork work_of(const PlanConfig& config,
+                  const Topography& topography,
+                  const std::vector<Eigen::Index>& records,
+                  long dimension) {
+    const long all = records.empty() ? 0 : static_cast<long>(std::ranges::max(records));
+    return {topography.graph.agents(),
+            dimension,
+            static_cast<long>(config.batch_size.of(all).value_or(all))};
+}
+
+DesignInput rounds_of(const PlanConfig& config, const Topography& topography) {
+    DesignInput input;
+    input.mixing = &topography.mixing;
+    if (!topography.later_mixing.empty())
+        input.schedule = std::make_shared<const MixingSchedule>(
+            topography.schedule().from(config.steps.first_round));
+    input.rounds = config.rounds;
+    input.steps = config.steps;
+    input.gossip = configured_gossip(config, topography.mixing);
+    input.participation = config.participation;
+    input.temporal.restart = config.temporal.restart;
+    return input;
+}
+
+}  // namespace
+
+ShapeChoice choose_temporal(const PlanConfig& config,
+                            const Topography& topography,
+                            const std::vector<Eigen::Index>& records,
+                            long dimension) {
+    if (!leaves_shape_open(config)) return {};
+    const RoundWork work = work_of(config, topography, records, dimension);
+    if (config.choose_cycle) {
+        const PastRounds past = affordable_past(work);
+        const long band = std::min({past.kept, past.read, config.rounds});
+        const TemporalShape widest{TemporalShape::Kind::banded, band, config.temporal.restart};
+        ShapeChoice choice;
+        choice.candidates = {{widest, not_a_number}};
+        return choice;
+    }
+    return affordable_shape(rounds_of(config, topography), work);
+}
+
+PlanConfig with_temporal(PlanConfig config, const ShapeChoice& choice) {
+    if (choice.candidates.empty()) return config;
+    config.choose_temporal = false;
+    config.temporal = choice.best();
+    return config;
+}
+
+AgreedTemporal agree_on_temporal(PlanConfig config,
+                                 Network& network,
+                                 const Topography& topography,
+                                 const std::vector<Eigen::Index>& records,
+                                 long dimension,
+                                 bool solves) {
+    ShapeChoice choice;
+    std::string own;
+    network.agree([&] {
+        if (!solves || !leaves_shape_open(config)) return;
+        choice = choose_temporal(config, topography, records, dimension);
+        own = temporal_text(with_temporal(config, choice).temporal);
+    });
+    const std::string said =
+        agree_on_choice(network,
+                        {"the shape", "--temporal auto", "which with --temporal"},
+                        leaves_shape_open(config),
+                        own);
+    network.agree([&] {
+        if (said.empty()) return;
+        const long restart = config.temporal.restart;
+        config.temporal = parse_temporal("temporal", said);
+        config.temporal.restart = restart;
+        config.choose_temporal = false;
+    });
+    return {std::move(config), std::move(choice)};
+}
+
+namespace {
+
+/// The sampled noise for an epsilon grows more slowly than the root of the rounds: what this many
+/// rounds gain, more gain too. Keeps a statement below a second.
+constexpr long most_counted_rounds = 1'000'000;
+
+bool promises_an_epsilon(const PlanConfig& config, const PrivacyBudget& budget) {
+    return !config.noise_std && budget.epsilon > 0 && budget.calibration == Calibration::exact &&
+           budget.noise == StreamDistribution::gaussian;
+}
+
+/// Whether its rounds are independent noise on gradients. A plan file says itself what it is, when
+/// it is read.
+bool can_be_sampled(const PlanConfig& config) {
+    const Mechanism* const mechanism = mechanisms().look_up(config.mechanism);
+    return mechanism != nullptr && mechanism->independent_rounds();
+}
+
+/// Noise on gradients for this distance, in its units; the distances of two budgets compare.
+double noise_of(double sensitivity, double rounds, const PrivacyLoss& limit) {
+    return sensitivity *
+           std::sqrt(rounds / largest_squared_distance(StreamDistribution::gaussian, limit));
+}
+
+PrivacyLoss unsampled_limit(const PrivacyBudget& budget) {
+    return make_budget(budget.noise, budget.epsilon, budget.delta, budget.calibration).limit;
+}
+
+}  // namespace
+
+std::optional<double> sampling_gain(const PlanConfig& config, const PrivacyBudget& budget) {
+    if (!config.participation.poisson || config.client_probability ||
+        !promises_an_epsilon(config, budget))
+        return std::nullopt;
+    return noise_of(1, static_cast<double>(config.rounds), unsampled_limit(budget)) /
+           noise_of(1,
+                    temporal_sensitivity_squared({}, config.participation, config.rounds),
+                    budget.limit);
+}
+
+std::optional<double> gain_of_switching(const PlanConfig& config,
+                                        const PrivacyBudget& budget,
+                                        const Exposure& exposure,
+                                        Eigen::Index records) {
+    if (protects_agents(config.adjacency) || config.participation.poisson ||
+        !promises_an_epsilon(config, budget) || !can_be_sampled(config) ||
+        exposure.batch_size >= records)
+        return std::nullopt;
+    const Exposure sampled = agent_exposure(Adjacency::record_add_remove,
+                                            {.cycle = 1, .poisson = true},
+                                            config.clip_norm,
+                                            config.rounds,
+                                            records,
+                                            exposure.batch_size);
+    const PrivacyBudget asked =
+        make_budget(budget.noise, budget.epsilon, budget.delta, budget.calibration);
+    const PrivacyLoss limit =
+        sampled_budget(
+            asked, sampled.sampling_probability, std::min(config.rounds, most_counted_rounds))
+            .limit;
+    return noise_of(exposure.sensitivity, exposure.sensitivity_squared_over_rounds, asked.limit) /
+           noise_of(sampled.sensitivity, static_cast<double>(config.rounds), limit);
+}
+
+std::vector<std::string> sampling_statements(const PlanConfig& config,
+                                             const std::vector<Exposure>& exposures,
+                                             const std::vector<PrivacyBudget>& budgets,
+                                             const std::vector<Eigen::Index>& records) {
+    std::optional<double> least;
+    for (const PrivacyBudget& budget : budgets)
+        if (const auto gain = sampling_gain(config, budget); gain && !(least && *least <= *gain))
+            least = gain;
+    if (least)
+        return {fmt::format(
+            "Batches that are sampled in secret need {:.3g} times less noise than if every record "
+            "counted in every round.",
+            *least)};
+    if (records.empty()) return {};
+    // It gains least who has fewest records for its batches.
+    const auto place =
+        static_cast<std::size_t>(std::ranges::min_element(records) - records.begin());
+    const auto gain = gain_of_switching(config, budgets[place], exposures[place], records[place]);
+    if (!gain || *gain <= 1) return {};
+    return {fmt::format(
+        "The same epsilon for a record added or removed would need {:.3g} times less noise with "
+        "batches that are sampled in secret: --adjacency record-add-remove --participation "
+        "poisson.",
+        *gain)};
+}
+
+}  // namespace sotto

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// Checks that the plan keeps agents within their budgets against the eavesdropper, and against
+/// every coalition of `coalition_size` other agents that also sees all messages, by recomputing
+/// R^-1 from the plan's own coefficients; and that the grid of the noise is at most 2^-20 of their
+/// conditional standard deviation. Every process calls it for its own agents before the first
+/// round.
+/// @param agents to check.  @param exposures, budgets one per agent of the network.
+/// @throws PrivacyError with agent, mu and limit if it does not (1e-9 relative is forgiven).
+void verify_agents_protected(const NoisePlan& plan,
+                             std::span<const int> agents,
+                             std::span<const Exposure> exposures,
+                             std::span<const PrivacyBudget> budgets,
+                             int coalition_size = 0);
+
+/// Number of coalitions of `size` out of `agents` agents.
+[[nodiscard]] double count_coalitions(int agents, int size);
+
+/// @throws ConfigError unless 0 <= size < agents (0 is allowed for one agent) and there are at most
+/// a million coalitions: all of them are checked.
+void check_coalition_size(int agents, int size);
+
+/// The first coalition in lexicographic order: {0, 1, ..., size - 1}.
+[[nodiscard]] std::vector<int> first_coalition(int size);
+/// Steps to the next one in lexicographic order; false (and unchanged) after the last.
+[[nodiscard]] bool next_coalition(std::vector<int>& coalition, int agents);
+
+/// Calls f(coalition) for every coalition of `size` out of `agents` agents (ascending members), in
+/// lexicographic order. Size 0: once, with nobody.
+template <class Function>
+void for_each_coalition(int agents, int size, Function&& f) {
+    std::vector<int> coalition = first_coalition(size);
+    do {
+        f(static_cast<const std::vector<int>&>(coalition));
+    } while (next_coalition(coalition, agents));
+}
+
+}  // namespace sotto

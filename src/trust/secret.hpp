@@ -1,0 +1,89 @@
+#pragma once
+
+#include <sodium.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sotto {
+
+/// Initialises libsodium; called by everything in trust/ that needs it, safe to call again.
+/// @throws CryptoError if the library cannot start.
+void ensure_sodium();
+
+/// A 256-bit secret in libsodium's guarded memory (locked where that is allowed, see
+/// secret_keys_locked, and then never swapped; not in core dumps),
+/// wiped when released. Move-only; equality is constant-time.
+class SecretKey {
+  public:
+    static constexpr std::size_t size = 32;
+
+    /// From the operating system's generator.
+    [[nodiscard]] static SecretKey random();
+    /// BLAKE2b(noise_seed, purpose, index): reproducible, hence INSECURE; for experiments only.
+    [[nodiscard]] static SecretKey from_noise_seed(std::uint64_t noise_seed,
+                                                   std::string_view purpose,
+                                                   std::uint64_t index);
+    [[nodiscard]] static SecretKey from_bytes(std::span<const std::uint8_t> bytes);
+
+    /// A key that was moved away holds nothing; using it throws CryptoError.
+    SecretKey(SecretKey&&) noexcept;
+    SecretKey& operator=(SecretKey&&) noexcept;
+    ~SecretKey();
+
+    [[nodiscard]] SecretKey clone() const;
+    /// crypto_kdf subkey: independent keys for every (context, id).
+    /// @param context exactly 8 characters.
+    [[nodiscard]] SecretKey derive(const char (&context)[9], std::uint64_t id) const;
+    [[nodiscard]] std::span<const std::uint8_t, size> bytes() const;
+    [[nodiscard]] bool operator==(const SecretKey& other) const;
+
+  private:
+    SecretKey();
+    std::uint8_t* bytes_ = nullptr;
+};
+
+/// Whether all memory that secret keys have been put in so far could be locked: then none can be
+/// written to swap. Not so where the limit is too small (`ulimit -l`), or another process uses it.
+[[nodiscard]] bool secret_keys_locked();
+
+/// Secret bytes in ordinary memory, wiped on every way out.
+class SecretBytes {
+  public:
+    explicit SecretBytes(std::size_t size) : bytes_(size) {}
+    SecretBytes(SecretBytes&&) = default;
+    SecretBytes& operator=(SecretBytes&&) = delete;
+    ~SecretBytes();
+    [[nodiscard]] std::span<std::uint8_t> span() { return bytes_; }
+    [[nodiscard]] std::span<const std::uint8_t> span() const { return bytes_; }
+
+  private:
+    std::vector<std::uint8_t> bytes_;
+};
+
+// Hashes of secrets.
+
+/// BLAKE2b-256(key; purpose, what is absorbed): nothing of it stays on the stack.
+class SecretHash {
+  public:
+    /// @param key up to 64 bytes; may be empty.
+    SecretHash(std::string_view purpose, std::span<const std::uint8_t> key);
+    SecretHash(const SecretHash&) = delete;
+    SecretHash& operator=(const SecretHash&) = delete;
+    ~SecretHash();
+
+    void absorb(std::span<const std::uint8_t> bytes);
+    /// Four bytes, little-endian.
+    void absorb(int number);
+    /// Once.
+    [[nodiscard]] SecretKey finish();
+
+  private:
+    crypto_generichash_state state_;
+};
+
+}  // namespace sotto
