@@ -13,8 +13,8 @@ add_library(sotto_flags INTERFACE)
 target_compile_features(sotto_flags INTERFACE cxx_std_20)
 target_compile_options(sotto_flags INTERFACE
     -Wall -Wextra -Wpedantic ${shadow} -Wconversion
-    # GCC 12 sees overlaps and overflows in std::string concatenation that cannot happen (bug 105651).
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+    # GCC 12 sees overlaps in std::string concatenation that cannot happen (bug 105651).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
     # Shared noise must have the same bits on every machine: never fuse a multiplication and an addition.
     -ffp-contract=off
     # No code reads errno or floating-point flags of mathematical functions; SIMD needs to know.
@@ -71,11 +71,7 @@ function(sotto_library room)
         PUBLIC ${ARG_DEPENDS}
         PRIVATE $<BUILD_INTERFACE:sotto_flags> ${ARG_PRIVATE_DEPENDS})
     target_compile_features(sotto_${room} PUBLIC cxx_std_20)
-    if(room STREQUAL "core")
-        target_precompile_headers(sotto_core PRIVATE ${SOTTO_PRECOMPILED})
-    else()
-        target_precompile_headers(sotto_${room} REUSE_FROM sotto_core)
-    endif()
+    target_precompile_headers(sotto_${room} REUSE_FROM sotto_precompiled)
     if(NOT ARG_INTERNAL)
         sotto_install_library(${room})
     endif()

@@ -97,7 +97,7 @@ class Agent:
         :param micro_batch: most records whose gradients a function is asked for at once.
         :param description: of the task, for reports.
         :param data_digest: 32 bytes that say which records these are. With them a run is refused
-            that is taken up with others; they are committed to, not shown. Without, only their
+            that is resumed with others; they are committed to, not shown. Without, only their
             number is compared.
         :raises Error: the same on every rank.
         """

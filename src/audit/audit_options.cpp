@@ -30,7 +30,7 @@ std::string attack_help() {
 }
 
 std::vector<Option<AuditConfig>> attack_options() {
-    return {{{.name = "attack", .help = attack_help(), .details = R"(
+    return {{{.name = "attack", .common = true, .help = attack_help(), .details = R"(
 [Threat models](../threat-models.md) says what each of them measures. The default is `canary-records` where batches are
 secretly sampled (`--participation poisson`, which adjacencies `record-add-remove` and `record-zero-out` make the
 default), `membership` with `--data`, otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
@@ -38,13 +38,14 @@ default), `membership` with `--data`, otherwise `likelihood`. `canary-records` h
 (default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
 and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
              bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
-            {{.name = "view", .help = "who attacks: {}", .beside_run = true},
+            {{.name = "view", .common = true, .help = "who attacks: {}", .beside_run = true},
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
 }
 
 std::vector<Option<AuditConfig>> likelihood_options() {
     return {
         {{.name = "target",
+          .common = true,
           .help = "agent they want to know about (default: who is exposed most)",
           .beside_run = true},
          bound(&AuditConfig::target, whole(0))},
@@ -54,6 +55,7 @@ std::vector<Option<AuditConfig>> likelihood_options() {
          bound(&AuditConfig::hypothesis,
                any_text(among_others("", {"constant", "random", "worst", "all"})))},
         {{.name = "trials",
+          .common = true,
           .help = fmt::format("of every hypothesis (default: as many as the width asks); canary "
                               "records, {} to {} (default: {})",
                               fewest_canary_records,
@@ -72,6 +74,7 @@ std::vector<Option<AuditConfig>> verdict_options() {
               .beside_run = true},
              bound(&AuditConfig::level, any_real())},
             {{.name = "run",
+              .common = true,
               .help = "DIR of an audit that ran before: look at its recordings again, with another "
                       "view",
               .reproduces_run = false,

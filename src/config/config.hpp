@@ -116,7 +116,7 @@ struct TaskConfig {
     Standardise standardise = Standardise::open_moments;
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
-    /// Of a run that is taken up: labels and features as they were when it began, whoever is there
+    /// Of a run that is resumed: labels and features as they were when it began, whoever is there
     /// now. No option says them.
     LabelSet known_labels{};
     long known_features = 0;
@@ -137,7 +137,7 @@ struct TrustConfig {
     std::string identity;  ///< %r is the agent
 };
 
-/// A run to take up again.
+/// A run to resume.
 struct ResumeConfig {
     std::string directory;
     std::vector<int> without;    ///< numbers of agents that leave; ascending

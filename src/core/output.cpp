@@ -48,7 +48,10 @@ std::string shell_quoted(const std::string& word) {
 
 std::string shell_line(const std::vector<std::string>& words) {
     std::string line;
-    for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+    for (const std::string& word : words) {
+        if (!line.empty()) line += ' ';
+        line += shell_quoted(word);
+    }
     return line;
 }
 

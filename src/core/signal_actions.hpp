@@ -12,7 +12,7 @@ namespace sotto {
 [[nodiscard]] bool stays_ignored(int signal);
 
 /// Calls the handler at each of the signals, but for those that stay ignored. Waits that a signal
-/// ends are taken up again (SA_RESTART).
+/// ends are resumed (SA_RESTART).
 void handle_signals(std::initializer_list<int> signals, void (*handler)(int));
 /// The same; a wait ends early (EINTR).
 void handle_signals_ending_waits(std::initializer_list<int> signals, void (*handler)(int));

@@ -11,9 +11,15 @@ namespace sotto {
 namespace {
 
 std::vector<Option<TopologySpec>> topology_options() {
-    return {{{.name = "topology", .help = "{}", .shapes_sums = true},
+    return {{{.name = "topology",
+              .common = true,
+              .other_names = {"network"},
+              .help = "{}",
+              .shapes_sums = true},
              bound(&TopologySpec::topology, named(one_of(topology_names()), parse_topology))},
             {{.name = "agents",
+              .common = true,
+              .other_names = {"nodes", "clients", "peers", "n"},
               .help = "number of agents (under mpirun: the number of ranks, or more: then every "
                       "rank hosts several)",
               .shapes_sums = true},
@@ -62,6 +68,7 @@ what their members hear. Not with mechanisms that put noise on messages.)",
               .shapes_sums = true},
              directed_binding()},
             {{.name = "graph",
+              .common = true,
               .help = "edge list FILE instead of a topology (plain or .gz)",
               .details = R"(
 A graph file is an edge list: two labels a line, `#` comments; weights in a third column are refused. Its largest component is

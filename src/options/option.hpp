@@ -62,8 +62,10 @@ enum class OptionKind {
 /// What there is to say about an option, whatever configuration it belongs to.
 struct OptionFacts {
     std::string name{};
-    std::string help{};     ///< for --help; {} stands for the values that are allowed
-    std::string details{};  ///< more, for the option's page (docs/cli); Markdown
+    bool common = false;  ///< --help shows it; the others are shown by --help all
+    std::vector<std::string> other_names{};  ///< of other programs, for "did you mean"
+    std::string help{};                      ///< for --help; {} stands for allowed values
+    std::string details{};                   ///< more, for the option's page (docs/cli); Markdown
     /// What stands where the option is not given, for --help and pages, where a configuration says
     /// it in another way or leaves it open; empty: what the configuration says.
     std::string standing{};
@@ -72,7 +74,7 @@ struct OptionFacts {
     bool ranks_must_agree = false;  ///< all ranks of a training have the same value, or none
     /// May stand beside the directory of a run (--resume, --run), which says all the rest.
     bool beside_run = false;
-    /// Whether config.ini of rank 0 may set it on other ranks that take up a run: never what
+    /// Whether config.ini of rank 0 may set it on other ranks that resume a run: never what
     /// concerns an agent's own protection, its own data, or programs it executes.
     bool peers_may_set = true;
     bool shapes_sums = false;  ///< what secure sums hide depends on it: with them no peer sets it

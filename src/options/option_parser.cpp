@@ -61,11 +61,27 @@ std::vector<std::string> names_of(const std::vector<WrittenGroup>& groups,
     return names;
 }
 
+/// What another program calls it: its name here.
+std::optional<std::string> name_of_another_program(const std::vector<WrittenGroup>& groups,
+                                                   std::string name) {
+    std::ranges::replace(name, '_', '-');
+    for (const auto& group : groups)
+        for (const auto& option : group.options)
+            if (std::ranges::find(option.other_names, name) != option.other_names.end())
+                return option.name;
+    return std::nullopt;
+}
+
+/// @param before every name.
 [[noreturn]] void throw_unknown(const std::string& where,
                                 const std::string& name,
-                                const std::vector<std::string>& allowed) {
+                                const std::vector<WrittenGroup>& groups,
+                                const std::string& before) {
     std::string message = fmt::format("{}: there is no option '{}'", where, name);
-    if (const auto near = nearest_name(name, allowed))
+    const std::size_t first_letter = std::min(name.find_first_not_of('-'), name.size());
+    if (const auto here = name_of_another_program(groups, name.substr(first_letter)))
+        message += fmt::format("; did you mean '{}{}'?", before, *here);
+    else if (const auto near = nearest_name(name, names_of(groups, before)))
         message += fmt::format("; did you mean '{}'?", *near);
     throw ConfigError(message);
 }
@@ -101,7 +117,7 @@ po::parsed_options parse_arguments(const std::vector<WrittenGroup>& groups,
         if (!option.unregistered && option.position_key == -1) return false;
         const std::string word = option.original_tokens.front();
         if (word.starts_with("-"))
-            throw_unknown("command line", word.substr(0, word.find('=')), names_of(groups, "--"));
+            throw_unknown("command line", word.substr(0, word.find('=')), groups, "--");
         if (positional == nullptr)
             throw ConfigError(fmt::format("'{}' is not an option; options start with --", word));
         words.push_back(word);
@@ -121,8 +137,7 @@ po::parsed_options parse_file(const std::vector<WrittenGroup>& groups,
     std::istringstream content(std::string(without_byte_order_mark(config.text)));
     po::parsed_options parsed = po::parse_config_file(content, description, true);
     for (const auto& option : parsed.options)
-        if (option.unregistered)
-            throw_unknown(config.source, option.string_key, names_of(groups, ""));
+        if (option.unregistered) throw_unknown(config.source, option.string_key, groups, "");
     return parsed;
 }
 
@@ -211,6 +226,7 @@ Lines `name = value`; `#` begins a comment. A mistyped option, key or value is a
             .changes_results = false},
            bound_to_nothing<GeneralOptions>(OptionKind::value, among_others("", {"FILE"}))},
           {{.name = "json",
+            .common = true,
             .help = "write one JSON object to FILE, or to standard output with -",
             .details = R"(
 With `-`, or without a value, everything else goes to standard error. Where standard output takes no more, as on a full disk, the

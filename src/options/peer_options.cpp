@@ -25,6 +25,8 @@ Binding<TrainConfig> trust_file(std::string TrustConfig::*member) {
 std::vector<Option<TrainConfig>> key_options() {
     return {
         {{.name = "run-directory",
+          .common = true,
+          .other_names = {"out", "output", "output-directory"},
           .help = "DIR to write to (default runs/<time>-<mechanism>)",
           .reproduces_run = false},
          bound(&TrainConfig::run_directory, folder_path())},

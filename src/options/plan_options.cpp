@@ -149,6 +149,7 @@ Binding<PlanConfig> step_schedule() {
 std::vector<Option<PlanConfig>> mechanism_options() {
     return {
         {{.name = "mechanism",
+          .common = true,
           .help = "{}",
           .details = R"(
 `pairs` (default) and `corn-hbc` protect against everybody who sees all messages and any `--coalition-size q` agents
@@ -212,11 +213,19 @@ gains little more than a factor B + 1 over independent rounds.)",
 /// How much of what is protected.
 std::vector<Option<PlanConfig>> budget_options() {
     return {
-        {{.name = "epsilon", .help = "privacy budget, > 0", .peers_may_set = false},
+        {{.name = "epsilon",
+          .common = true,
+          .other_names = {"target-epsilon"},
+          .help = "privacy budget, > 0",
+          .peers_may_set = false},
          bound(&PlanConfig::epsilon, positive_real())},
-        {{.name = "delta", .help = "privacy budget, in (0, 1)", .peers_may_set = false},
+        {{.name = "delta",
+          .other_names = {"target-delta"},
+          .help = "privacy budget, in (0, 1)",
+          .peers_may_set = false},
          bound(&PlanConfig::delta, real_inside_unit_interval())},
         {{.name = "noise-std",
+          .other_names = {"sigma", "noise-multiplier"},
           .help = "S instead of a budget: in every round noise of this standard deviation hides "
                   "an agent whose messages all are seen",
           .details = R"(
@@ -230,6 +239,7 @@ default. The ledger says what it spends.)",
          bound(&PlanConfig::calibration,
                named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
         {{.name = "adjacency",
+          .common = true,
           .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
                   "(replaced), record-zero-out, record-add-remove",
           .details = R"(
@@ -240,6 +250,8 @@ default. The ledger says what it spends.)",
          bound(&PlanConfig::adjacency,
                named(among_others("", adjacency_names()), parse_adjacency))},
         {{.name = "clip-norm",
+          .common = true,
+          .other_names = {"max-grad-norm", "max-norm", "l2-norm-clip"},
           .help = "L2 clip C of a gradient: {}",
           .details = R"(
 0.1 with an adjacency of agents, where the gradient of a batch is clipped; 1 with one of records, where every record's is. config.ini
@@ -257,9 +269,15 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
 /// What an agent sends, and how often.
 std::vector<Option<PlanConfig>> round_options() {
     return {
-        {{.name = "rounds", .help = "training rounds T", .ranks_must_agree = true},
+        {{.name = "rounds",
+          .common = true,
+          .other_names = {"epochs", "iterations", "steps"},
+          .help = "training rounds T",
+          .ranks_must_agree = true},
          bound(&PlanConfig::rounds, whole(1))},
         {{.name = "step-size",
+          .common = true,
+          .other_names = {"lr", "learning-rate"},
           .help = "eta, > 0",
           .standing = "0.05, or 0.5 with an adjacency of records",
           .ranks_must_agree = true},
@@ -291,6 +309,7 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
           .peers_may_set = false},
          bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
         {{.name = "batch-size",
+          .common = true,
           .help = "records an agent uses a round: a number, a share of its records (0.1), or all",
           .details = R"(
 A share suits sites of different sizes: each uses as large a part of its records, at least one. `all`: every round all
@@ -317,6 +336,7 @@ band that b (and `banded:B`) allow; the plan and its JSON (`cycle_choice`) say w
           .peers_may_set = false},
          participation_of_records()},
         {{.name = "sampling-probability",
+          .other_names = {"sample-rate", "q"},
           .help = "q of a record with --participation poisson, where no data are read",
           .details = R"(
 In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with

@@ -25,7 +25,7 @@ Binding<TrainConfig> recorded_views() {
             }};
 }
 
-/// The run to take up; `member` is a part of it.
+/// The run to resume; `member` is a part of it.
 template <class Member, class Value>
 Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& format) {
     return {format.kind,
@@ -145,31 +145,32 @@ std::vector<Option<TrainConfig>> start_options() {
           .help = "rounds between checkpoints to go on from after a failure (0: only where a "
                   "run is stopped)",
           .details = R"(
-[Resuming](../resuming.md) says what a checkpoint holds and how a run is taken up.)",
+[Resuming](../resuming.md) says what a checkpoint holds and how a run is resumed.)",
           .ranks_must_agree = true,
           .beside_run = true},
          bound(&TrainConfig::checkpoint_every, whole(0))},
         {{.name = "resume",
-          .help = "DIR: take up the run in this directory, with its options",
+          .common = true,
+          .help = "DIR: resume the run in this directory, with its options",
           .details = R"(
 Only what this page and the others mark may stand beside it ([resuming](../resuming.md)).)",
           .reproduces_run = false,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::directory, folder_path())},
         {{.name = "without",
-          .help = "a,b,...: agents that leave the run that is taken up",
+          .help = "a,b,...: agents that leave the run that is resumed",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::without, agent_numbers())},
         {{.name = "joining",
-          .help = "a,b,...: agents that join the run that is taken up, and were never part of it",
+          .help = "a,b,...: agents that join the run that is resumed, and were never part of it",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::joining, agent_numbers())},
         {{.name = "finish",
-          .help = "the run that is taken up ends at its checkpoint, without another round",
+          .help = "the run that is resumed ends at its checkpoint, without another round",
           .details = R"(
 Where nothing is left of the budget, or enough is trained: models are written and evaluated, the ledger counts every round that may
 have left, and the run is complete. Final gossip and means of models are left out.)",

@@ -5,7 +5,7 @@
 
 namespace sotto {
 
-/// What a training evaluates, records and keeps, and which run it takes up.
+/// What a training evaluates, records and keeps, and which run it resumes.
 [[nodiscard]] OptionGroup<TrainConfig>& run_options();
 
 }  // namespace sotto

@@ -26,6 +26,7 @@ AllowedValues task_words() {
 
 std::vector<Option<TaskConfig>> model_options() {
     return {{{.name = "task",
+              .common = true,
               .help = "{}, or FILE.so (a task of your own); " + task_defaults_text(),
               .details = R"(
 [Tasks](../tasks.md) says what they learn, and what that means for the guarantee. `config.ini`
@@ -71,7 +72,9 @@ OptionFormat<std::vector<ColumnBounds>> bounds_list() {
 
 /// An option that says what the data mean: every rank's own, and the same on all.
 OptionFacts about_tables(std::string name, std::string help, std::string details = {}) {
+    const bool common = name == "label";
     return {.name = std::move(name),
+            .common = common,
             .help = std::move(help),
             .details = std::move(details),
             .ranks_must_agree = true,
@@ -133,6 +136,8 @@ std::vector<Option<TaskConfig>> scaling_options() {
 
 std::vector<Option<TaskConfig>> data_options() {
     return {{{.name = "data",
+              .common = true,
+              .other_names = {"dataset", "train-data"},
               .help = "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain "
                       "or .gz; %r is the agent's number",
               .details = R"(
@@ -225,7 +230,7 @@ OptionTexts with_task_defaults(OptionTexts given) {
 
 OptionTexts with_agents_of_files(OptionTexts given) {
     const auto data = given.find("data");
-    // What rank 0 says of a run that is taken up makes nobody look for files.
+    // What rank 0 says of a run that is resumed makes nobody look for files.
     for (const char* says_it : {"agents", "graph", "resume"})
         if (given.contains(says_it)) return given;
     if (data == given.end()) return given;

@@ -122,15 +122,15 @@ void require_roster_with_identity(const TrainConfig& config) {
         roster ? "identity" : "roster"));
 }
 
-void require_run_to_take_up(const TrainConfig& config) {
+void require_resumed_run(const TrainConfig& config) {
     if (!config.resume) return;
     const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
     if (config.resume->directory.empty())
         throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
-                                   "is taken up"
+                                   "is resumed"
                           : joins ? "--joining: --resume DIR is needed too; agents join a run that "
-                                    "is taken up"
-                                  : "--finish: --resume DIR is needed too; a run that was taken up "
+                                    "is resumed"
+                                  : "--finish: --resume DIR is needed too; a run that was resumed "
                                     "ends");
     if ((leaves || joins) && config.resume->finish)
         throw ConfigError(
@@ -190,7 +190,7 @@ void require_records_of_units(const TrainConfig& config) {
 void settle_train_config(TrainConfig& config, bool warning_given) {
     require_one_source_of_noise(config.plan);
     require_covariance_file(config.plan);
-    require_run_to_take_up(config);
+    require_resumed_run(config);
     require_dry_run_with_network(config);
     require_roster_with_identity(config);
     require_sampling_with_padding(config);

@@ -16,7 +16,7 @@ namespace sotto {
 
 /// A configuration with the defaults of its task where nothing is given, checked.
 /// @param kept names of options that nobody gave now: they are as the run was started with that is
-/// taken up.  @throws ConfigError naming the option, the text and what is allowed; also for values
+/// resumed.  @throws ConfigError naming the option, the text and what is allowed; also for values
 /// that config.ini could not hold.
 [[nodiscard]] TrainConfig read_train_config(const OptionTexts& given,
                                             const std::set<std::string>& kept = {});
@@ -63,8 +63,8 @@ void require_one_source_of_noise(const PlanConfig& config);
 void require_covariance_file(const PlanConfig& config);
 /// Agents prove who they are with both files, or with none. @throws ConfigError.
 void require_roster_with_identity(const TrainConfig& config);
-/// Agents leave a run that is taken up, or it ends; no other. @throws ConfigError.
-void require_run_to_take_up(const TrainConfig& config);
+/// Agents leave a run that is resumed, or it ends; no other. @throws ConfigError.
+void require_resumed_run(const TrainConfig& config);
 /// Only a dry run imagines a network. @throws ConfigError.
 void require_dry_run_with_network(const TrainConfig& config);
 /// Rounds are padded where nobody knows the size of a batch. @throws ConfigError.

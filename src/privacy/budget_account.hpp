@@ -25,7 +25,7 @@ struct AccountPhase {
     bool counted = true;           ///< in this entry; else another continuation's has it
 };
 
-/// One run in an account, or one continuation of a run that was taken up in several places.
+/// One run in an account, or one continuation of a run that was resumed in several places.
 struct AccountEntry {
     Digest run{};           ///< run id of its first session
     std::string time;       ///< when it was first deducted, UTC
@@ -69,9 +69,9 @@ class BudgetAccount {
     [[nodiscard]] PrivacyLoss largest_left(const PrivacyLoss& others,
                                            const PrivacyLoss& like) const;
 
-    /// Deducts the whole planned loss of a run. A run that is taken up again keeps its entry: the
+    /// Deducts the whole planned loss of a run. A run that is resumed keeps its entry: the
     /// larger of what was deducted and what is planned now is, and what had left stays counted. A
-    /// copy of a run's directory that is taken up beside it has an entry of its own, without the
+    /// copy of a run's directory that is resumed beside it has an entry of its own, without the
     /// phases that another one counts with as many rounds.
     /// @param entry its `left`, `settled` and what its phases count are ignored.
     /// @param losses of its phases, in order, whose sum `entry.loss` does not exceed; read where

@@ -95,7 +95,7 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     return json;
 }
 
-/// What each agent that was there has lost in the phase: where a run was taken up in several
+/// What each agent that was there has lost in the phase: where a run was resumed in several
 /// places, what they have in common counts once.
 Json losses_of_phase(const Ledger& ledger, std::size_t phase, long counted) {
     const PrivacyLosses losses = ledger.losses_in(phase, counted);

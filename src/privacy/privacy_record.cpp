@@ -457,7 +457,7 @@ std::string statement_about_phases(const PrivacyRecord& record) {
     for (const PrivacyPhase& phase : record.past()) repeated += phase.rounds;
     const bool one = repeated == 1;
     return fmt::format(
-        "The run was taken up again: {} phases with noise of their own, whose losses add up{}.",
+        "The run was resumed: {} phases with noise of their own, whose losses add up{}.",
         record.phases.size(),
         repeated == 0 ? ""
                       : fmt::format("; {} round{} whose messages may have left before a failure "

@@ -277,7 +277,7 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
     network.agree([&] {
         if (!usable)
             throw DataError(fmt::format(
-                "{}: {}; a run can be taken up once its checkpoint of round 0 is written, before "
+                "{}: {}; a run can be resumed once its checkpoint of round 0 is written, before "
                 "the first round",
                 directory.string(),
                 tried == 0 ? std::string("there is no whole checkpoint")

@@ -29,14 +29,14 @@ struct SealedCheckpoint {
     RunTotals totals;
 };
 
-/// Checkpoints that are looked at when a run is taken up; two are kept.
+/// Checkpoints that are looked at when a run is resumed; two are kept.
 inline constexpr int most_checkpoints = 64;
 
 /// The key epoch of a phase that begins with this checkpoint, after rounds of others; else 0.
 [[nodiscard]] int beginning_of(const Checkpoint& checkpoint);
 
 /// Where the checkpoint of a round is, and an agent's file in it. With which a phase begins anew
-/// has a folder of its own: that of the round from which the run was taken up stays as it was.
+/// has a folder of its own: that of the round from which the run was resumed stays as it was.
 [[nodiscard]] std::filesystem::path checkpoint_folder(const std::filesystem::path& directory,
                                                       long round,
                                                       int beginning = 0);

@@ -110,7 +110,7 @@ OwnRecord OwnRecord::read(const fs::path& directory, const Digest& run, int agen
     const fs::path file = file_in(directory, agent);
     if (!fs::exists(file))
         throw DataError(fmt::format(
-            "{}: it is missing, and only it says what agent {} has revealed; take up the run where "
+            "{}: it is missing, and only it says what agent {} has revealed; resume the run where "
             "its files are (its folder 'agents', 'sent' and checkpoints)",
             file.string(),
             agent));
@@ -279,7 +279,7 @@ void require_newest(Network& network,
                         there.place(told.agent) >= 0 && !has_phase(own, told.phase))
                         throw DataError(fmt::format(
                             "agent {}: its record has no phase {}, in which agent {} has sent {} "
-                            "rounds with it; the record is an old copy (take up the run where the "
+                            "rounds with it; the record is an old copy (resume the run where the "
                             "newest one is)",
                             number,
                             told.phase,

@@ -221,7 +221,7 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
     else if (config.trust)
         secrets.push_back({{"checkpoints/*/*.seeds"},
                            "seeds of an agent's noise, sealed for its identity: who has both "
-                           "removes noise; erased when the run is taken up"});
+                           "removes noise; erased when the run is resumed"});
     if (!config.record_views.empty())
         secrets.push_back(
             {{"views*/"},

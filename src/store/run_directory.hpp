@@ -26,7 +26,7 @@ class RunDirectory {
     /// What a start left there that ended before its run began may stay.
     /// @throws ConfigError if it cannot be created or written, or a run has begun there.
     [[nodiscard]] static RunDirectory create(const std::string& wanted, const std::string& name);
-    /// The directory of a run to be taken up: rows of metrics.csv from this round on are those of
+    /// The directory of a run to be resumed: rows of metrics.csv from this round on are those of
     /// lost work, and go. @throws ConfigError if it is no directory of a run, cannot be written, or
     /// a run that is still going on uses it.
     [[nodiscard]] static RunDirectory reopen(const std::string& path, long round);
@@ -64,7 +64,7 @@ class RunDirectory {
     /// agents/<agent>, made where it is not there. @throws ConfigError if it cannot be.
     [[nodiscard]] std::filesystem::path folder_of(int agent) const;
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
-    /// Keeps others from taking up the run at the same time, until the process ends.
+    /// Keeps others from resuming the run at the same time, until the process ends.
     void lock();
     std::filesystem::path path_;
     std::ofstream metrics_;

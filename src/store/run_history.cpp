@@ -193,7 +193,7 @@ RunHistory read_history(const std::filesystem::path& directory) {
     const std::filesystem::path file = directory / "history.json";
     if (!std::filesystem::exists(file))
         throw DataError(
-            fmt::format("{}: there is no history.json; it holds no run that can be taken up",
+            fmt::format("{}: there is no history.json; it holds no run that can be resumed",
                         directory.string()));
     std::vector<std::string> plans;
     for (int k = 0;; ++k) {

@@ -46,7 +46,7 @@ struct RunHistory {
 [[nodiscard]] RunHistory history_from_json(std::string_view text,
                                            const std::vector<std::string>& plans,
                                            const std::string& source);
-/// @throws DataError; also for a directory without a history, which no run can be taken up from.
+/// @throws DataError; also for a directory without a history, which no run can be resumed from.
 [[nodiscard]] RunHistory read_history(const std::filesystem::path& directory);
 
 }  // namespace sotto

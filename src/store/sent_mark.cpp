@@ -317,7 +317,7 @@ std::optional<long> sent_before(const fs::path& directory,
             if (mark.phase > asked.phase)
                 throw DataError(fmt::format(
                     "{}: agent {} has sent rounds of phase {} of the run, but rank 0's "
-                    "history.json ends with phase {}; take up the run with the newest files",
+                    "history.json ends with phase {}; resume the run with the newest files",
                     directory.string(),
                     mark.agents.empty() ? -1 : mark.agents.front(),
                     mark.phase,
@@ -329,7 +329,7 @@ std::optional<long> sent_before(const fs::path& directory,
             result = std::max(result.value_or(0), asked.until);
             if (std::ranges::find(asked.going_on, number) != asked.going_on.end())
                 throw DataError(fmt::format(
-                    "{}: the mark of agent {}'s sent rounds is missing; take up the run where its "
+                    "{}: the mark of agent {}'s sent rounds is missing; resume the run where its "
                     "files are (its folder 'sent' and checkpoints, on every host that had agents)",
                     directory.string(),
                     number));

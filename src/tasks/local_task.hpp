@@ -51,7 +51,7 @@ struct LocalTask {
     std::vector<std::optional<Standardisation>> scaling{};  ///< one per local agent, likewise
     std::vector<std::string> file_names{};                  ///< see LocalData
     std::vector<std::string> understood{};                  ///< what was read, a line each
-    /// Of a task that no option names: who made it makes it again when its run is taken up.
+    /// Of a task that no option names: who made it makes it again when its run is resumed.
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation with which the task means something
     DataDigests digests;       ///< of the files that were read

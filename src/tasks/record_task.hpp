@@ -44,7 +44,7 @@ struct HandedInputs {
     Eigen::VectorXd initial;
     std::string description;  ///< for people
     /// Of the agent's records, as the program sees fit. Without it only their number is compared
-    /// when the run is taken up.
+    /// when the run is resumed.
     std::optional<Digest> data{};
 };
 

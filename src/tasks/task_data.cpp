@@ -391,7 +391,7 @@ void require_own_units(const TaskConfig& config, const DataShape& own) {
             units));
 }
 
-/// The shape that the data have, or had when the run began that is taken up.
+/// The shape that the data have, or had when the run began that is resumed.
 DataShape with_known(DataShape shape, const TaskConfig& config) {
     if (config.known_table) shape.table = config.known_table;
     if (shape.table) {

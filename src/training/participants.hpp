@@ -30,9 +30,9 @@ struct Participants {
     bool solves = false;              ///< this process solves the plan
 };
 
-/// Who takes part: everybody but spares, or who is left of a run that is taken up and who joins it.
+/// Who takes part: everybody but spares, or who is left of a run that is resumed and who joins it.
 /// COLLECTIVE.
-/// @param history of a run that is taken up; null: it begins.
+/// @param history of a run that is resumed; null: it begins.
 /// @throws ConfigError, the same on every process, for agents that are not there, or unless the
 /// network has as many as take part.
 [[nodiscard]] Membership agree_on_members(const TrainConfig& config,

@@ -183,7 +183,7 @@ std::string agents_line(const Run& run) {
                                           : short_list(std::move(names)));
 }
 
-/// How a run was taken up, and what was read.
+/// How a run was resumed, and what was read.
 std::string beginning_of(const PreparedRun& prepared) {
     const Run& run = prepared.run;
     std::string text;
@@ -257,12 +257,12 @@ void tell_choices(PlanChoices choices, PlannedNoise& planned) {
 }
 
 /// The handshake about what everybody has agreed on. COLLECTIVE.
-Run meet(const TrainConfig& config,
-         Network& network,
-         Participants there,
-         const AgreedPhase& phase,
-         const LocalTask& task,
-         bool resumable) {
+Run shake_hands(const TrainConfig& config,
+                Network& network,
+                Participants there,
+                const AgreedPhase& phase,
+                const LocalTask& task,
+                bool resumable) {
     Session session = open_session(network,
                                    there.topography,
                                    phase.plan,
@@ -328,7 +328,7 @@ void settle_graph(TrainConfig& config, Network& network, const Membership& membe
 }
 
 /// Everybody has read what process 0 has; each local agent is committed to its own data, by the
-/// commitment of its checkpoint where the run is taken up. COLLECTIVE.
+/// commitment of its checkpoint where the run is resumed. COLLECTIVE.
 void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
     run.data = std::move(digests);
     require_same_data(run.network, run.session.secrets, run.data);
@@ -373,16 +373,17 @@ PreparedRun prepare_run(const TrainConfig& asked,
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
     std::optional<Resumption> resumption;
     if (before) {
-        resumption =
-            take_up(network, config, std::move(*found), *before, there.members, there.credentials);
-        let_enter(*resumption, task, config);
+        resumption = continue_run(
+            network, config, std::move(*found), *before, there.members, there.credentials);
+        start_joining_agents(*resumption, task, config);
     }
     PlanChoices choices = settle_plan(config, network, there, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     if (phase.planned) tell_choices(std::move(choices), *phase.planned);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
-    Run run = meet(config, network, std::move(there), phase, task, !make_task || task.resumable);
+    Run run =
+        shake_hands(config, network, std::move(there), phase, task, !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);

@@ -63,12 +63,12 @@ struct AgreedPhase {
     std::vector<PrivacyBudget> run_budgets;  ///< by number, for the whole run
     std::optional<PlannedNoise> planned;     ///< on processes that build it
     NoisePlan plan;                          ///< process 0's, on every process
-    std::optional<Resumption> resumption;    ///< of a run that is taken up; its phases complete
+    std::optional<Resumption> resumption;    ///< of a run that is resumed; its phases complete
 };
 
 /// Plans the noise of the phase, or takes up that of one that goes on, on the processes that build
 /// what is public; every process then checks that it protects its agents as configured. COLLECTIVE.
-/// @param task of the local agents.  @param resumption of a run that is taken up.
+/// @param task of the local agents.  @param resumption of a run that is resumed.
 /// @throws ConfigError, DataError, PrivacyError, NetworkError, the same on every process.
 [[nodiscard]] AgreedPhase agree_on_phase(const TrainConfig& config,
                                          Network& network,

@@ -49,7 +49,7 @@ class MeteredEpsilon {
     double value_ = 0, next_ = 0;
 };
 
-/// How a run is taken up again from its directory, as a command.
+/// How a run is resumed from its directory, as a command.
 [[nodiscard]] std::string command_to_go_on(const TrainConfig& config,
                                            int processes,
                                            const std::string& run_directory);

@@ -240,12 +240,12 @@ std::vector<int> require_own_records(Network& network,
 
 }  // namespace
 
-Resumption take_up(Network& network,
-                   const TrainConfig& config,
-                   FoundCheckpoint found,
-                   const RunHistory& history,
-                   const Membership& members,
-                   const std::optional<Credentials>& credentials) {
+Resumption continue_run(Network& network,
+                        const TrainConfig& config,
+                        FoundCheckpoint found,
+                        const RunHistory& history,
+                        const Membership& members,
+                        const std::optional<Credentials>& credentials) {
     const ResumeConfig& resume = *config.resume;
     const SealedCheckpoint& sealed = found.sealed;
     const PrivacyPhase& last = history.phases.back();
@@ -331,7 +331,7 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
         const Checkpoint& own = resumption.local[a];
         if (own.records != task.objectives[a]->records())
             throw DataError(fmt::format(
-                "agent {}: its data have {} records, those of the checkpoint had {}; take up the "
+                "agent {}: its data have {} records, those of the checkpoint had {}; resume the "
                 "run with the same data",
                 own.agent,
                 task.objectives[a]->records(),
@@ -339,11 +339,11 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
         if (committed(own.data.key, digest_of_agent(task.digests, a)) != own.data.value)
             throw DataError(fmt::format(
                 "agent {}: its files hold other records than when the run began, or in another "
-                "order (by the digest in its checkpoint); take up the run with the same data",
+                "order (by the digest in its checkpoint); resume the run with the same data",
                 own.agent));
         if (own.round > 0 && own.model.size() != task.initial.size())
             throw DataError(fmt::format(
-                "agent {}: the model has {} parameters, that of the checkpoint {}; take up the run "
+                "agent {}: the model has {} parameters, that of the checkpoint {}; resume the run "
                 "with the same data and task",
                 own.agent,
                 task.initial.size(),
@@ -363,7 +363,9 @@ bool keep_means(const PlanConfig& plan, long round) {
 
 }  // namespace
 
-void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig& config) {
+void start_joining_agents(Resumption& resumption,
+                          const LocalTask& task,
+                          const TrainConfig& config) {
     for (std::size_t a = 0; a < resumption.local.size(); ++a) {
         Checkpoint& own = resumption.local[a];
         if (!std::ranges::binary_search(config.resume->joining, own.agent)) continue;

@@ -21,14 +21,14 @@ namespace sotto {
 
 // Taking up a run again.
 
-/// Process 0's history of the run to take up, on every process. COLLECTIVE. @throws DataError,
+/// Process 0's history of the run to resume, on every process. COLLECTIVE. @throws DataError,
 /// Error (exit code complete: nothing is left to do), the same everywhere.
 /// @param most_temporal_values of one plan.
 [[nodiscard]] RunHistory share_history(Network& network,
                                        const ResumeConfig& resume,
                                        double most_temporal_values);
 
-/// Where a run is taken up.
+/// Where a run is resumed.
 struct Resumption {
     /// Phases that are over; their rounds are those that may have left.
     std::vector<PrivacyPhase> past;
@@ -48,7 +48,8 @@ struct Resumption {
     }
     /// Phases that the local agents' own records have: any other is rank 0's word alone.
     std::vector<int> recorded{};
-    std::vector<Checkpoint> local;  ///< of who joins without what its task says: let_enter
+    std::vector<Checkpoint>
+        local;  ///< of who joins without what its task says: start_joining_agents
     RunTotals totals;
     std::vector<std::string> notes;  ///< on process 0: what its user should know
 };
@@ -62,7 +63,7 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
 /// The newest usable checkpoint, the local agents' options compared with it: nothing that the
 /// configuration names has been read, executed or written yet. COLLECTIVE.
 /// @param members who takes part from here on.  @param restored takes what comes from copies; until
-/// the run is taken up it must be there.
+/// the run is resumed it must be there.
 /// @throws DataError, NetworkError, the same everywhere; the last for agents that are to join, and
 /// whose process has checkpoints of theirs.
 [[nodiscard]] FoundCheckpoint open_checkpoint(Network& network,
@@ -73,12 +74,12 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
 /// How the run goes on from a checkpoint, by what was sent since. COLLECTIVE.
 /// @param members who takes part from here on.  @param credentials of the local agents, if any.
 /// @throws DataError, ConfigError, the same everywhere.
-[[nodiscard]] Resumption take_up(Network& network,
-                                 const TrainConfig& config,
-                                 FoundCheckpoint found,
-                                 const RunHistory& history,
-                                 const Membership& members,
-                                 const std::optional<Credentials>& credentials);
+[[nodiscard]] Resumption continue_run(Network& network,
+                                      const TrainConfig& config,
+                                      FoundCheckpoint found,
+                                      const RunHistory& history,
+                                      const Membership& members,
+                                      const std::optional<Credentials>& credentials);
 
 /// How the run goes on, in lines for the report.
 [[nodiscard]] std::string resumption_text(const ResumedRun& resumed,
@@ -91,7 +92,7 @@ void require_same_task(const LocalTask& task, const Resumption& resumption);
 
 /// Who joins is committed to its data, and is where the run began: at its initial model, with no
 /// momentum, and means of that model where means are kept by now.
-void let_enter(Resumption& resumption, const LocalTask& task, const TrainConfig& config);
+void start_joining_agents(Resumption& resumption, const LocalTask& task, const TrainConfig& config);
 
 /// What the phases before have revealed, against the coalitions that count.
 [[nodiscard]] PrivacyLosses spent_before(const Resumption& resumption,

@@ -20,7 +20,7 @@ class RunCheckpoints {
 
     /// Before anything that depends on data is sent: every agent's record of what it reveals in
     /// this start, and the checkpoint from which a new phase begins, of round 0 in a run that
-    /// begins: from then on it can be taken up whenever it ends. COLLECTIVE.
+    /// begins: from then on it can be resumed whenever it ends. COLLECTIVE.
     void begin();
     /// After it, of a run that begins: copies on other disks of options, plans and phases.
     /// COLLECTIVE.

@@ -184,7 +184,7 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
 
 namespace {
 
-/// Of a run that is taken up.
+/// Of a run that is resumed.
 int agents_left(const RunHistory& history, const ResumeConfig& resume) {
     return history.phases.back().members.size() - static_cast<int>(resume.without.size()) +
            static_cast<int>(resume.joining.size());
@@ -204,8 +204,8 @@ Stay stay_of(const OptionTexts& given) {
     return dry_run != given.end() && dry_run->second == "true" ? Stay::for_a_look : Stay::for_good;
 }
 
-/// config.ini of the run to take up, as rank 0 reads it: the others may not see its files. Nothing
-/// for a new run. COLLECTIVE. @throws Error if some ranks take up a run and others do not.
+/// config.ini of the run to resume, as rank 0 reads it: the others may not see its files. Nothing
+/// for a new run. COLLECTIVE. @throws Error if some ranks resume a run and others do not.
 /// @param restored takes the files that rank 0 had lost.
 std::optional<ConfigText> share_config_of_run(Network& ranks,
                                               const OptionTexts& given,
@@ -512,7 +512,7 @@ void Attendance::require_possible(const Network& network, const TrainConfig& con
             "--spares: agent {} cannot wait; the first rank leads the run", waiting_.front()));
 }
 
-/// Whoever takes up a run waits by its own word only: where its files are not at hand, it could not
+/// Whoever resumes a run waits by its own word only: where its files are not at hand, it could not
 /// tell that it has taken part.
 void Attendance::require_own_word(const Network& network, const TrainConfig& config) const {
     if (!config.resume || network.processes() == 1) return;

@@ -32,7 +32,7 @@ struct TrainSetup {
     std::shared_ptr<RestoredFiles> restored;
 };
 
-/// Reads the options of a training; of one that is taken up, config.ini as rank 0 has it, beside
+/// Reads the options of a training; of one that is resumed, config.ini as rank 0 has it, beside
 /// them. COLLECTIVE. @param ranks where processes agree about options, before anybody knows about
 /// agents.  @param alone whether this process was started by itself.
 /// @param options of `sotto train`.
@@ -44,7 +44,7 @@ struct TrainSetup {
 
 /// Agents of this process, where it is alone. LOCAL.
 [[nodiscard]] int agents_alone(const TrainConfig& config);
-/// Agents of all ranks; of a run that is taken up rank 0 knows them. COLLECTIVE.
+/// Agents of all ranks; of a run that is resumed rank 0 knows them. COLLECTIVE.
 [[nodiscard]] int agents_of_ranks(Network& ranks, const TrainConfig& config);
 
 /// From now on SIGUSR2 says that all agents of this process leave the run.
@@ -118,7 +118,7 @@ void put_numbers(ByteWriter& writer, const std::vector<int>& numbers);
 /// Who of a network's agents takes part in a run, and which of them wait (--spares).
 class Attendance {
   public:
-    /// COLLECTIVE: where a run is taken up, process 0 knows who has joined.
+    /// COLLECTIVE: where a run is resumed, process 0 knows who has joined.
     /// @throws ConfigError for spares that cannot be, DataError for a run that cannot be read;
     /// NetworkError for an agent that is to wait by rank 0's word alone, or a word that is none.
     Attendance(Network& network, const TrainConfig& config);

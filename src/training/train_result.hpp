@@ -41,7 +41,7 @@ struct RunEstimate {
     std::optional<NetworkEstimate> network;
 };
 
-/// How a run was taken up.
+/// How a run was resumed.
 struct ResumedRun {
     long round = 0;     ///< completed before
     long repeated = 0;  ///< rounds done again, whose messages may have left and count

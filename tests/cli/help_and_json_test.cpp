@@ -237,7 +237,7 @@ TEST(EveryExampleOfTheHelp, NamesOptionsThatExist) {
                                       "audit",
                                       "doctor",
                                       "keygen"}) {
-        const std::string help = run_sotto(directory, one_process, {command, "--help"}).out;
+        const std::string help = run_sotto(directory, one_process, {command, "--help", "all"}).out;
         const std::size_t at = help.find("example: ");
         ASSERT_NE(at, std::string::npos);
         const std::string options = help.substr(0, at);

@@ -33,7 +33,7 @@ Ended sotto(const std::vector<std::string>& arguments) {
 }
 
 std::string help_of(const std::string& command) {
-    return cli::help_for(cli::commands().find("command", command));
+    return cli::help_for(cli::commands().find("command", command), true);
 }
 
 /// What one agent of a plan spends, at most.
@@ -139,7 +139,7 @@ TEST(AddedOption, IsReadAndChecked) {
 TEST(AddedOption, IsParsedAndShownByEveryCommandOfItsGroup) {
     for (const char* name : {"plan", "account", "train", "sweep", "audit"}) {
         const cli::Command& command = cli::commands().find("command", name);
-        expect_contains(cli::help_for(command), "--damping VALUE");
+        expect_contains(cli::help_for(command, true), "--damping VALUE");
         const OptionTexts given = parse_options(command.options(), {"--damping", "0.125"});
         EXPECT_EQ(given.at("damping"), "0.125");
     }

@@ -1,4 +1,4 @@
-// What a run is taken up from: an agent's checkpoint, the sealed seeds beside it, and rank 0's
+// What a run is resumed from: an agent's checkpoint, the sealed seeds beside it, and rank 0's
 // manifest of a checkpoint, as files or changed on the way. First byte: which of them.
 
 #include <nlohmann/json.hpp>

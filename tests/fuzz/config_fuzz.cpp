@@ -1,4 +1,4 @@
-// config.ini of a run that is taken up: a file, or what rank 0 broadcasts of it. First byte 0: the
+// config.ini of a run that is resumed: a file, or what rank 0 broadcasts of it. First byte 0: the
 // rest is the text; otherwise changes of a real one.
 
 #include "options/option_parser.hpp"

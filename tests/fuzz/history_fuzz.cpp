@@ -1,4 +1,4 @@
-// The history of a run that is taken up: rank 0's file, and what it broadcasts of it with the plans
+// The history of a run that is resumed: rank 0's file, and what it broadcasts of it with the plans
 // of the phases. First byte: whether the packed message, the history or a plan is changed.
 
 #include "config/config.hpp"

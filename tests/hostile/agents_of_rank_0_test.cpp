@@ -1,4 +1,4 @@
-// What rank 0 says about the number of agents, when a run is taken up.
+// What rank 0 says about the number of agents, when a run is resumed.
 
 #include <gtest/gtest.h>
 

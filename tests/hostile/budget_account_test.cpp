@@ -87,7 +87,7 @@ TEST(BudgetAccount, IsNotSharedByRanks) {
     EXPECT_TRUE(account(folder / "account").at("entries").empty());
 }
 
-/// Three ranks with accounts, stopped; rank 0 then takes the run up with another option.
+/// Three ranks with accounts, stopped; rank 0 then resumes the run with another option.
 class AccountAtResume : public ::testing::Test {
   protected:
     AccountAtResume() {
@@ -101,7 +101,7 @@ TEST_F(AccountAtResume, IsNotDroppedByRank0) {
     const double before = account(accounts / "account1").at("epsilon_spent");
     EXPECT_LT(before, 3);
     run.set_at_rank_0("budget-account", accounts / "account0");
-    const Outcome outcome = run.take_up();
+    const Outcome outcome = run.resume();
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
     EXPECT_NE(outcome.err.find("takes no --budget-account from another rank"), std::string::npos)
         << outcome.text();
@@ -113,7 +113,7 @@ TEST_F(AccountAtResume, IsNotDroppedByRank0) {
     for (const std::string& line : lines_of(content_of(file)))
         if (!line.starts_with("budget-account")) without += line + "\n";
     (void)run.folder().write("run-of-rank-0/config.ini", without);
-    const Outcome dropped = run.take_up();
+    const Outcome dropped = run.resume();
     EXPECT_EQ(dropped.exit_code, 5) << dropped.text();
     EXPECT_NE(dropped.err.find("has not given"), std::string::npos) << dropped.text();
 }
@@ -124,7 +124,7 @@ TEST_F(AccountAtResume, IsChargedOnce) {
     ASSERT_EQ(stopped.at("entries").size(), 1U);
     EXPECT_EQ(stopped.at("entries").at(0).at("state"), "settled");
     EXPECT_LT(stopped.at("epsilon_spent").get<double>(), 3);
-    const Outcome outcome = run.take_up({"--dry-run"});
+    const Outcome outcome = run.resume({"--dry-run"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_EQ(account(accounts / "account2").at("entries").size(), 1U);
 }

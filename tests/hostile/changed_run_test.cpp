@@ -1,5 +1,5 @@
 // Three ranks with identities and accounts of their own die, and rank 0 changes its files before
-// the run is taken up: nobody's count of what was revealed falls.
+// the run is resumed: nobody's count of what was revealed falls.
 
 #include <fmt/format.h>
 

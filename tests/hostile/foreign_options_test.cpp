@@ -1,4 +1,4 @@
-// Rank 0 sends the options of a run that is taken up. It must not decide what protects others, whom
+// Rank 0 sends the options of a run that is resumed. It must not decide what protects others, whom
 // they trust, or what they execute and write.
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void expect_refused_by_agent_1(const Outcome& outcome, const ForeignOption& fore
 void expect_refused_by_every_honest_agent(StoppedRun& run, const ForeignOption& foreign) {
     SCOPED_TRACE(foreign.option + " = " + foreign.value);
     run.set_at_rank_0(foreign.option, foreign.value);
-    const Outcome outcome = run.take_up();
+    const Outcome outcome = run.resume();
     expect_refused_by_agent_1(outcome, foreign);
     EXPECT_TRUE(all_ended(run.folder().path()));
     EXPECT_FALSE(std::filesystem::exists(run.path("executed")));
@@ -75,7 +75,7 @@ TEST(ForeignOptions, DoNotDeleteTheRosterOfOthers) {
     StoppedRun run({"--epsilon", "3"}, true);
     run.set_at_rank_0("roster", "");
     run.set_at_rank_0("identity", "");
-    const Outcome outcome = run.take_up();
+    const Outcome outcome = run.resume();
     expect_refused_by_agent_1(outcome, {"identity", "", "'" + run.path("id%r") + "'", "not given"});
     EXPECT_TRUE(all_ended(run.folder().path()));
 }
@@ -87,7 +87,7 @@ TEST_P(OptionThatNoRunKeeps, IsNotTakenFromRank0) {
     const auto& [option, value] = GetParam();
     StoppedRun run({"--epsilon", "3"});
     run.set_at_rank_0(option, value);
-    const Outcome outcome = run.take_up({"--dry-run"});
+    const Outcome outcome = run.resume({"--dry-run"});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
     const auto errors = error_lines(outcome.err);
     ASSERT_EQ(errors.size(), 1U) << outcome.text();
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(OfRank0,
 
 TEST(ForeignOptions, ChangeNothingWhereTheyAreTheSame) {
     const StoppedRun run({"--epsilon", "3"});
-    const Outcome outcome = run.take_up({"--dry-run"});
+    const Outcome outcome = run.resume({"--dry-run"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_NE(outcome.out.find("resumed    after"), std::string::npos) << outcome.text();
 }

@@ -1,4 +1,4 @@
-// What a peer says about rounds that have left, when a run is taken up.
+// What a peer says about rounds that have left, when a run is resumed.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ TEST_F(ShownMarks, AreTakenTogetherToNoLessThanTheOwn) {
     EXPECT_EQ(sent_beside({.name = "tells a maximum", .maximum = [](double) { return 14.0; }}), 14);
 }
 
-// A rank lies in one of the maxima with which a run is taken up; in one of them it says that it
+// A rank lies in one of the maxima with which a run is resumed; in one of them it says that it
 // found a run in which nothing was sent yet.
 TEST_F(RunThatIsTakenUp, ForgetsNoRecordWhateverAPeerTellsInAMaximum) {
     int taken_up = 0;

@@ -88,7 +88,7 @@ void StoppedRun::change_own_checkpoint(const std::string& option, const std::str
     }
 }
 
-Outcome StoppedRun::take_up(const Arguments& more) const {
+Outcome StoppedRun::resume(const Arguments& more) const {
     const auto in = [&](const std::string& run) {
         Arguments arguments{"train", "--resume", path(run)};
         arguments.insert(arguments.end(), more.begin(), more.end());

@@ -7,7 +7,7 @@
 namespace sotto::test {
 
 /// A training of three ranks, one agent each, that was stopped after a checkpoint, and rank 0's own
-/// copy of its directory: a run that a dishonest rank 0 takes up with honest others.
+/// copy of its directory: a run that a dishonest rank 0 resumes with honest others.
 class StoppedRun {
   public:
     /// @param more options of the training.
@@ -21,8 +21,8 @@ class StoppedRun {
     /// Rank 0's directory is again what all had when they were stopped.
     void set_nothing_at_rank_0();
 
-    /// All ranks take it up, rank 0 in its own directory.  @param more options of all.
-    [[nodiscard]] Outcome take_up(const Arguments& more = {}) const;
+    /// All ranks resume it, rank 0 in its own directory.  @param more options of all.
+    [[nodiscard]] Outcome resume(const Arguments& more = {}) const;
 
     [[nodiscard]] const TempDir& folder() const { return folder_; }
     [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }

@@ -102,7 +102,7 @@ TEST(ForeignGraphs, AreRefusedByEveryHonestAgent) {
                                               {"mask-partners", "1", "'16'"},
                                               {"secure-sum", "off", "'on'"}}) {
         run.set_at_rank_0(option, value);
-        expect_refused(run.take_up(),
+        expect_refused(run.resume(),
                        5,
                        fmt::format("agent 1 takes no --{} from another rank: config.ini, as rank 0 "
                                    "has it, has '{}', its own checkpoint {}",
@@ -115,7 +115,7 @@ TEST(ForeignGraphs, AreRefusedByEveryHonestAgent) {
 
 TEST(ForeignGraphs, GoOnWhereTheyAreTheSame) {
     const StoppedRun run({"--secure-sum", "on"});
-    const Outcome outcome = run.take_up({"--dry-run"});
+    const Outcome outcome = run.resume({"--dry-run"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
 }
 

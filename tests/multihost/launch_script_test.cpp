@@ -128,7 +128,7 @@ TEST_F(LaunchScript, RefusesInOneLine) {
     expect_refused(run({"--hostfile", "nowhere", "train"}), "nowhere cannot be read");
     expect_refused(run({"--max-restarts", "x", "train"}), "max-restarts: 'x'", "sotto: ");
     expect_refused(
-        run({"--max-restarts", "3", "doctor"}), "only a training can be taken up again", "sotto: ");
+        run({"--max-restarts", "3", "doctor"}), "only a training can be resumed", "sotto: ");
     expect_refused(
         run({"--max-restarts", "3", "--restart-delay", "5", "train"}), "FIRST:MOST", "sotto: ");
     expect_refused(run({"-n", "2", "train"}, {"SOTTO_PROGRAM=/nowhere/sotto"}), "/nowhere/sotto");

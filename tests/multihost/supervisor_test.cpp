@@ -1,5 +1,5 @@
 // sotto supervise, and deploy/mpirun --max-restarts, which calls it: a run that loses a rank or a
-// host is taken up again.
+// host is resumed.
 
 #include <fmt/format.h>
 

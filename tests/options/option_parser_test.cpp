@@ -1,5 +1,7 @@
 #include "options/option_parser.hpp"
 
+#include <set>
+
 #include "config/run_fixtures.hpp"
 #include "options/train_options.hpp"
 
@@ -100,6 +102,24 @@ TEST(ParsedOptions, ComeFromATextInsteadOfTheFile) {
             groups_with_a_positional_option(), {}, ConfigText{"sise = 9\n", "the text"});
     });
     EXPECT_EQ(refused, "the text: there is no option 'sise'; did you mean 'size'?");
+}
+
+TEST(UnknownOptions, AreKnownByTheNamesOfOtherPrograms) {
+    const auto groups = train_option_set().written();
+    for (const char* word : {"--lr", "-lr", "--learning_rate"})
+        EXPECT_EQ(message_of(groups, {word, "0.1"}),
+                  "command line: there is no option '" + std::string(word) +
+                      "'; did you mean '--step-size'?");
+    expect_contains(message_of(groups, {"--max_grad_norm=1"}), "did you mean '--clip-norm'?");
+    expect_contains(message_of(groups, {"--epsilom", "1"}), "did you mean '--epsilon'?");
+    // A name that means two things, or is an option, helps nobody.
+    std::set<std::string> names;
+    for (const WrittenGroup& group : groups)
+        for (const WrittenOption& option : group.options) {
+            EXPECT_TRUE(names.insert(option.name).second) << option.name;
+            for (const std::string& other : option.other_names)
+                EXPECT_TRUE(names.insert(other).second) << other;
+        }
 }
 
 TEST(HelpText, ShowsDefaultsWhereThereAreSome) {

@@ -451,23 +451,23 @@ TEST(RosterAndIdentity, AreNeededTogether) {
 
 TEST(AgentsThatLeave, LeaveARunThatIsTakenUp) {
     TrainConfig config;
-    require_run_to_take_up(config);
+    require_resumed_run(config);
     config.resume = ResumeConfig{"", {1}};
-    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
+    expect_contains(message_of<ConfigError>([&] { require_resumed_run(config); }),
                     "--without: --resume DIR is needed too");
     config.resume->directory = "runs/a";
-    require_run_to_take_up(config);
+    require_resumed_run(config);
 }
 
 TEST(RunsThatEnd, AreTakenUpByAll) {
     TrainConfig config;
     config.resume = ResumeConfig{.directory = "", .without = {}, .finish = true};
-    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
+    expect_contains(message_of<ConfigError>([&] { require_resumed_run(config); }),
                     "--finish: --resume DIR is needed too");
     config.resume->directory = "runs/a";
-    require_run_to_take_up(config);
+    require_resumed_run(config);
     config.resume->without = {1};
-    expect_contains(message_of<ConfigError>([&] { require_run_to_take_up(config); }),
+    expect_contains(message_of<ConfigError>([&] { require_resumed_run(config); }),
                     "--finish: not possible with --without");
 }
 

@@ -134,7 +134,7 @@ TEST(BudgetAccount, CountsWhatContinuationsHaveInCommonOnceAndTheRestEachTime) {
     reserve(account, asked({{{1}, 30}, {{2}, 70}}, {0.6, 0.8}));
     EXPECT_EQ(account.entries().size(), 1U);
     EXPECT_NEAR(account.spent().mu().value(), 1, 1e-12);
-    // A copy of the directory, taken up too: its own rounds beside the others'.
+    // A copy of the directory, resumed too: its own rounds beside the others'.
     const Asked copy = asked({{{1}, 30}, {{3}, 70}}, {0.6, 0.8});
     reserve(account, copy);
     ASSERT_EQ(account.entries().size(), 2U);

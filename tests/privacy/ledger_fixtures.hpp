@@ -36,7 +36,7 @@ inline Ledger make_ledger(const NoisePlan& plan, const RecordOptions& options = 
     return Ledger(make_record(plan, options));
 }
 
-/// A run of which 40 of 100 rounds had left when it was taken up again after round 30, without
+/// A run of which 40 of 100 rounds had left when it was resumed after round 30, without
 /// agent 1: three private streams, then two quieter ones.
 inline PrivacyRecord resumed_record() {
     PrivacyRecord record = make_record(private_plan({1, 2, 4}));

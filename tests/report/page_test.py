@@ -338,7 +338,7 @@ class ReportPage(InBrowser):
         make_report("killed", "--time-limit", "2")
         page = Page(self.browser, "killed/report.html")
         self.assertEqual(page.text("#status"), "completed")
-        self.assertIn("The run was taken up again: 2 phases", page.text("#ledger-words"))
+        self.assertIn("The run was resumed: 2 phases", page.text("#ledger-words"))
         self.assertEqual(self.browser.execute_script("return document.querySelectorAll('g.agent.gone').length"), 2)
         page.outsider()
         page.click(3)

@@ -118,7 +118,7 @@ class Runner {
         old_.insert(put_back_.begin(), put_back_.end());
         // Their copies may have been on it.
         if (!put_back_.empty()) old_.insert(gone_.begin(), gone_.end());
-        // Seeds of a clean stop that are put back on all disks are taken up a second time
+        // Seeds of a clean stop that are put back on all disks are resumed a second time
         // (docs/resuming.md says so): nobody remembers what was used since the copy.
         if (std::ranges::includes(put_back_, start.numbers)) uses_ = uses_before_copy_;
     }
@@ -141,7 +141,7 @@ class Runner {
     std::string history_of(const Start& start) const {
         return disk_of(start.numbers.front()) + "/run/history.json";
     }
-    /// Whether the run is taken up: its files are there, or copies of them elsewhere.
+    /// Whether the run is resumed: its files are there, or copies of them elsewhere.
     bool is_there(const Start& start) const {
         if (fs::exists(history_of(start))) return true;
         return front_lost_ && std::ranges::any_of(start.numbers, [&](int agent) {

@@ -35,7 +35,7 @@ class Schedule {
     [[nodiscard]] bool faultless() const { return faultless_; }
     [[nodiscard]] const std::string& mechanism() const { return mechanism_; }
 
-    /// `sotto` ... of a new run, and of one that is taken up.
+    /// `sotto` ... of a new run, and of one that is resumed.
     [[nodiscard]] std::vector<std::string> arguments() const;
     [[nodiscard]] std::vector<std::string> arguments(const Start& resumed) const;
     /// In one process, the same training.

@@ -1,4 +1,4 @@
-// Rank 0's files of a run that died are changed in every place, and the run is taken up: what every
+// Rank 0's files of a run that died are changed in every place, and the run is resumed: what every
 // agent has revealed is counted all the same, or the run is refused.
 
 #include <fmt/format.h>
@@ -136,7 +136,7 @@ class ChangedHistory : public test::ResumableRun {
     }
     /// Takes up a copy of the run with this change. @return why it was refused; empty: it was not,
     /// and everything is counted.
-    std::string take_up(const Mutation& mutation, int number) {
+    std::string resume(const Mutation& mutation, int number) {
         const std::string name = fmt::format("run{}", number);
         fs::copy(path("run"), path(name), fs::copy_options::recursive);
         for (const char* file : {"account", "account.serial"})
@@ -178,11 +178,11 @@ class ChangedHistory : public test::ResumableRun {
 TEST_F(ChangedHistory, CountsNoLessOfAnyAgentOrIsRefusedNamingTheField) {
     die_twice("ldp");
     add_changed_phases();
-    EXPECT_EQ(take_up({"history.json", "", "", read_json(path("run") + "/history.json")}, -1), "");
+    EXPECT_EQ(resume({"history.json", "", "", read_json(path("run") + "/history.json")}, -1), "");
     int number = 0, refused = 0;
     for (const Mutation& mutation : mutations) {
         SCOPED_TRACE(mutation.file + mutation.place + " = " + mutation.what);
-        const std::string why = take_up(mutation, number++);
+        const std::string why = resume(mutation, number++);
         if (why.empty()) continue;
         ++refused;
         if (mutation.file != "history.json") continue;

@@ -331,7 +331,7 @@ TEST_F(Resume, RefusesRunsThatCannotGoOn) {
     (void)run(first);
     try {
         (void)run(resumed(first, path("run")));
-        ADD_FAILURE() << "it was taken up";
+        ADD_FAILURE() << "it was resumed";
     } catch (const Error& error) {
         EXPECT_EQ(error.exit_code(), ExitCode::complete);
         expect_contains(error.what(), "is complete");
@@ -488,7 +488,7 @@ TEST_F(OwnOptions, ThatTheCheckpointDoesNotHaveAreTakenFromNoPeer) {
 
 namespace fs = std::filesystem;
 
-/// A run of `rounds` rounds of which the first `sent` have left; taken up after `round` of them.
+/// A run of `rounds` rounds of which the first `sent` have left; resumed after `round` of them.
 struct Interrupted {
     PlanConfig config;
     Topography topography;

@@ -15,8 +15,8 @@ enum class ExitCode : int {
     privacy = 4,      ///< the plan does not meet the budget
     network = 5,      ///< a peer or the network failed, or a peer could not be trusted
     audit = 6,        ///< the audit contradicts the ledger
-    complete = 7,     ///< the run to take up is complete: nothing is left to do
-    interrupted = 8,  ///< stopped cleanly as asked, and can be taken up
+    complete = 7,     ///< the run to resume is complete: nothing is left to do
+    interrupted = 8,  ///< stopped cleanly as asked, and can be resumed
     storage = 9       ///< a disk is full, or fails
 };
 

@@ -146,7 +146,7 @@ struct SampledPattern {
                                            const PrivacyLoss& spent = {});
 
 /// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure": what is allowed, and
-/// the parameter of its limit ("mu 2, of which 1.2 is left" of a run that is taken up). What a plan
+/// the parameter of its limit ("mu 2, of which 1.2 is left" of a run that is resumed). What a plan
 /// reaches may be less.
 [[nodiscard]] std::string text_of(const PrivacyBudget& budget);
 

@@ -151,7 +151,7 @@ struct SumHiding {
 void require_hiding(const SumHiding& hiding);
 
 /// Rounds under one noise plan, with keys of their own: from the beginning of a run, or from where
-/// it was taken up, to where it ended or was lost.
+/// it was resumed, to where it ended or was lost.
 struct PrivacyPhase {
     NoisePlan plan;                   ///< of places
     Membership members;               ///< who is there

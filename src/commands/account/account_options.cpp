@@ -15,6 +15,7 @@ std::vector<Option<AccountConfig>> observer_options() {
     constexpr NameTable<bool, 2> inputs{{{{false, "adaptive"}, {true, "fixed"}}}};
     return {
         {{.name = "view",
+          .common = true,
           .help = "who observes: {}",
           .details = R"(
 `all-messages:a,b`: the seeds of these agents, and every message. Agents are named by number; the error for one that
@@ -65,6 +66,7 @@ Exact for them, where `--dropouts` has the worst agents.)"},
 
 std::vector<Option<AccountOptions>> run_to_account_for() {
     return {{{.name = "run",
+              .common = true,
               .help = "DIR of a training: its graph, plans, rounds and all that happened in it, "
                       "instead of options",
               .details = R"(
@@ -108,6 +110,7 @@ float64, with `--agents`; instead of graph and plan ([the library](../library.md
 `--epsilon` with any other option but `--delta` is a budget.)"},
          bound(&AccountOptions::mu, positive_real())},
         {{.name = "noise-multiplier",
+          .common = true,
           .help = "convert rounds with this noise (standard deviations a record's largest "
                   "contribution) and --sampling-probability into epsilon, nothing else",
           .details = R"(

@@ -21,15 +21,39 @@
 
 namespace sotto::cli {
 
-std::string help_for(const Command& command) {
+namespace {
+
+constexpr std::size_t most_options_at_once = 25;
+
+std::size_t count(const std::vector<WrittenGroup>& groups) {
+    std::size_t options = 0;
+    for (const WrittenGroup& group : groups) options += group.options.size();
+    return options;
+}
+
+std::vector<WrittenGroup> common(std::vector<WrittenGroup> groups) {
+    for (WrittenGroup& group : groups)
+        std::erase_if(group.options, [](const WrittenOption& option) { return !option.common; });
+    std::erase_if(groups, [](const WrittenGroup& group) { return group.options.empty(); });
+    return groups;
+}
+
+}  // namespace
+
+std::string help_for(const Command& command, bool all) {
     const std::vector<WrittenGroup> options = command.options();
-    return fmt::format("sotto {}: {}\n\nusage: sotto {}{} [options]\n{}\nexample: {}\n",
-                       command.name,
-                       command.summary,
-                       command.name,
-                       positional_usage(options),
-                       help_text(options),
-                       command.example);
+    const std::size_t number = count(options);
+    const bool some = !all && number > most_options_at_once;
+    return fmt::format(
+        "sotto {}: {}\n\nusage: sotto {}{} [options]\n{}{}\nexample: {}\n",
+        command.name,
+        command.summary,
+        command.name,
+        positional_usage(options),
+        help_text(some ? common(options) : options),
+        some ? fmt::format("\n`sotto {} --help all` shows all {} options.\n", command.name, number)
+             : "",
+        command.example);
 }
 
 Registry<Command>& commands() {

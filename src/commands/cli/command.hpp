@@ -25,8 +25,9 @@ struct Command {
     int (*run)(const std::vector<std::string>& arguments) = nullptr;
 };
 
-/// What `sotto <command> --help` prints.
-[[nodiscard]] std::string help_for(const Command& command);
+/// What `sotto <command> --help` prints. Of more than 25 options it shows the common ones.
+/// @param all for `--help all`.
+[[nodiscard]] std::string help_for(const Command& command, bool all = false);
 
 /// All subcommands.
 [[nodiscard]] Registry<Command>& commands();

@@ -124,7 +124,9 @@ std::string program_page(const Registry<Command>& commands) {
         text += entry(roff_bold(pages.back()) + "(1)", command.summary + ".");
     }
     text += ".SH OPTIONS\n" +
-            entry(roff_bold("--help"), "all commands; behind a command: its options.") +
+            entry(roff_bold("--help"),
+                  "all commands; behind a command: the options that most people use, and with "
+                  "\"all\" behind it all of them.") +
             entry(roff_bold("--version"), "version, commit and compiler.");
     return text + exit_status_section() + see_also(pages);
 }

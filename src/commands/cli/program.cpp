@@ -33,10 +33,10 @@ std::string program_help() {
     for (const Command& command : commands().records())
         text += fmt::format("  {:<8} {}\n", command.name, command.summary);
     text +=
-        "\n`sotto <command> --help` lists the options of a command. `sotto --version` prints the "
-        "version.\n";
-    return text + "exit codes: " + exit_code_list() +
-           "\n\nexample: sotto train --mechanism corn --epsilon 10\n";
+        "\n`sotto <command> --help` lists the options of a command that most people use, `--help "
+        "all` "
+        "all of them. `sotto --version` prints the version.\n";
+    return text + "exit codes: " + exit_code_list() + "\n\nexample: sotto train --epsilon 3\n";
 }
 
 /// Refuses what the command line of a job begins with. The ranks first meet over MPI: a launcher
@@ -92,8 +92,13 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
     const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
     // What stands behind -- is another program's.
     const auto own_end = std::ranges::find(rest, "--");
-    if (std::find(rest.begin(), own_end, "--help") != own_end)
-        return print_on_rank_0(launch, help_for(command), ExitCode::ok);
+    const auto help = std::find_if(rest.begin(), own_end, [](const std::string& word) {
+        return word == "--help" || word == "-h";
+    });
+    if (help != own_end) {
+        const bool all = help + 1 != own_end && *(help + 1) == "all";
+        return print_on_rank_0(launch, help_for(command, all), ExitCode::ok);
+    }
     if (!command.parallel && launch.rank != 0) return 0;
     reserve_blas_memory();
     return command.run(rest);

@@ -37,6 +37,7 @@ struct CompareOptions {
 std::vector<Option<CompareOptions>> compare_options() {
     return {
         {{.name = "mechanisms",
+          .common = true,
           .help = "what is compared, separated by commas: names of mechanisms, or FILE.npy for a "
                   "covariance of one's own",
           .details = R"(
@@ -45,17 +46,22 @@ and whatever else is said once for all.)"},
          bound(&CompareOptions::mechanisms,
                some_text(among_others("", {"NAME[,NAME...]", "FILE.npy"})))},
         {{.name = "train",
+          .common = true,
           .help = "train with each of them, too (without it: where --data is given)"},
          bound(&CompareOptions::train, flag())},
         {{.name = "seeds",
+          .common = true,
           .help = "seeds of the trainings of each mechanism, such as 1,2,3,4,5; figures are means "
                   "over them"},
          bound(&CompareOptions::seeds, word_list())},
         {{.name = "step-sizes",
+          .common = true,
           .help = "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
                   "held-out training data, as in sotto sweep"},
          bound(&CompareOptions::step_sizes, word_list())},
-        {{.name = "output", .help = "DIR for comparison.csv, comparison.svg and the trainings"},
+        {{.name = "output",
+          .common = true,
+          .help = "DIR for comparison.csv, comparison.svg and the trainings"},
          bound(&CompareOptions::output, folder_path())}};
 }
 

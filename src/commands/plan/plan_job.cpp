@@ -95,7 +95,7 @@ that, and keeps the same budget, whoever is missing ([equations](../equations.md
                bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
             "Output",
-            {{{{.name = "out", .help = "write the plan to FILE, for --plan"},
+            {{{{.name = "out", .common = true, .help = "write the plan to FILE, for --plan"},
                bound(&PlanJobConfig::out, file_path())},
               {{.name = "dimension",
                 .help =

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Canaries are no training that can be taken up: there is a graph, and what the audit says.
+/// Canaries are no training that can be resumed: there is a graph, and what the audit says.
 void add_attacked_graph(ReportAccount& account, const ReportConfig& config) {
     const BuiltTopography built = build_topography(config.run.graph, config.run.plan);
     const RunFile manifest = json_of_run(config.directory / "manifest.json");

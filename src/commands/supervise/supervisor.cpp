@@ -197,8 +197,8 @@ std::string reason_to_restart(int exit_code) {
 Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::string session)
     : config_(config), words_(std::move(words)), session_(std::move(session)) {
     if (words_.sotto.front() != "train")
-        throw ConfigError(fmt::format(
-            "--max-restarts: only a training can be taken up again, not {}", words_.sotto.front()));
+        throw ConfigError(fmt::format("--max-restarts: only a training can be resumed, not {}",
+                                      words_.sotto.front()));
     if (config.min_agents && named_hosts(words_).empty())
         throw ConfigError("--min-agents: needs the hosts' names, from --hostfile or --host");
     train_ = read_train_words({words_.sotto.begin() + 1, words_.sotto.end()});
@@ -310,7 +310,7 @@ bool Supervisor::mend(int exit_code) {
     };
     if (starts_ == 1 || !has("--resume")) return false;
     if (exit_code == static_cast<int>(ExitCode::usage) && !begun_ && !train_.resume) {
-        journal_->note("nothing to take up: no start came to a run");
+        journal_->note("nothing to resume: no start came to a run");
         take_first_words();
         return true;
     }

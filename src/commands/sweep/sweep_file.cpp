@@ -28,7 +28,7 @@ namespace {
 /// Options of a training that the sweep sets for all its trainings.
 constexpr std::array<std::string_view, 2> set_by_the_sweep{"seed", "threads"};
 
-/// May the sweep's file set it? Not what says where a single run is written, or how it is taken up.
+/// May the sweep's file set it? Not what says where a single run is written, or how it is resumed.
 bool is_of_trainings(const std::string& name) {
     const OptionSet<TrainConfig> of_training = train_option_set();
     const auto* option = of_training.look_up(name);
@@ -181,11 +181,13 @@ std::vector<SweepVariant> variants_of(const SweepLines& lines,
 
 std::vector<Option<SweepOptions>> places() {
     return {{{.name = "file",
+              .common = true,
               .help = "FILE with the options and the values to try",
               .positional = true,
               .reproduces_run = false},
              bound(&SweepOptions::file, file_path())},
             {{.name = "output",
+              .common = true,
               .help = "DIR of results and runs (default sweeps/<name of FILE>)",
               .reproduces_run = false},
              bound(&SweepOptions::output, folder_path())}};
@@ -193,10 +195,12 @@ std::vector<Option<SweepOptions>> places() {
 
 std::vector<Option<SweepConfig>> choices() {
     return {{{.name = "choose",
+              .common = true,
               .help = "options whose best value is chosen for every cell on a validation split",
               .reproduces_run = false},
              bound(&SweepConfig::choose, word_list())},
             {{.name = "choose-by",
+              .common = true,
               .help = "figure that chooses, and is drawn: " + join(sweep_metrics()),
               .reproduces_run = false},
              bound(&SweepConfig::choose_by, any_text(among_others("", sweep_metrics())))},
@@ -214,10 +218,12 @@ std::vector<Option<SweepConfig>> choices() {
               .reproduces_run = false},
              bound(&SweepConfig::validation_fraction, any_real())},
             {{.name = "keep-runs",
+              .common = true,
               .help = "{}: keep the run directories beside the figures",
               .reproduces_run = false},
              bound(&SweepConfig::keep_runs, on_off())},
             {{.name = "plot",
+              .common = true,
               .help = "option on the x axis of results.svg (needs gnuplot)",
               .reproduces_run = false},
              bound(&SweepConfig::plot, any_text())}};

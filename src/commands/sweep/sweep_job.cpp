@@ -102,7 +102,7 @@ class SweepRunner {
         network_.agree([&] { prepare(); });
         folder_.emplace(config_.directory, network_);
         network_.agree([&] {
-            if (leader()) take_up();
+            if (leader()) count_finished_trainings();
         });
         network_.agree([&] { train_or_stop_all(); });
         // Every process ends alike.
@@ -127,7 +127,7 @@ class SweepRunner {
     }
 
     /// What earlier starts have done. Before any process looks: all must see the same outcomes.
-    void take_up() {
+    void count_finished_trainings() {
         board_->update([&](const SweepTraining& training) {
             folder_->forget_failure(training);
             return outcome_of(training);

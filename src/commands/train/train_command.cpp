@@ -36,8 +36,7 @@ Command train_command() {
         .summary =
             "train a model privately, one agent or several per MPI rank (or all in one process)",
         .example =
-            "mpirun -n 20 sotto train --data a9a.gz --mechanism corn --epsilon 10 "
-            "--rounds 1000",
+            "mpirun -n 20 sotto train --data a9a.gz --adjacency record-add-remove --epsilon 1",
         .description = R"(
 Agents train one model together: they exchange models with their neighbours in a graph, and add noise that is correlated across agents
 and rounds, so that mixing cancels most of it while the messages of every agent stay private. What it reveals is accounted exactly.

@@ -52,7 +52,7 @@ bool KeptAccount::finish() {
 
 namespace {
 
-/// How long a run that was interrupted or failed may be taken up again without a last page: where
+/// How long a run that was interrupted or failed may be resumed without a last page: where
 /// agents leave or join it is interrupted for a moment. [s]
 constexpr double pause_of_a_run = 5;
 

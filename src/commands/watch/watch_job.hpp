@@ -83,7 +83,7 @@ class LiveReport {
 enum class RunState {
     not_begun,  ///< nothing has left yet; its directory need not be there
     going_on,   ///< or killed without a word
-    stopped,    ///< interrupted or failed; it may be taken up
+    stopped,    ///< interrupted or failed; it may be resumed
     completed   ///< its summary is written; audits, too
 };
 

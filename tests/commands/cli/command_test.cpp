@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "config/run_fixtures.hpp"
@@ -34,6 +35,23 @@ TEST(HelpOfACommand, HasUsageOptionsAndAnExample) {
               "  --unit VALUE (=kg)     one of kg, lb\n"
               "A word by itself is the value of --thing.\n\n"
               "example: sotto weigh stone --unit kg\n");
+}
+
+TEST(HelpOfACommand, OfManyOptionsShowsThoseThatMostPeopleUse) {
+    const Command& train = commands().find("command", "train");
+    const std::string some = help_for(train), all = help_for(train, true);
+    EXPECT_LT(std::ranges::count(some, '\n'), 75);
+    EXPECT_GT(std::ranges::count(all, '\n'), 200);
+    for (const char* option : {"--epsilon", "--adjacency", "--data", "--rounds", "--resume"})
+        expect_contains(some, option);
+    EXPECT_EQ(some.find("--momentum"), std::string::npos);
+    expect_contains(all, "--momentum");
+    expect_contains(some, "`sotto train --help all` shows all ");
+    for (const Command& command : commands().records()) {
+        const std::string help = help_for(command);
+        EXPECT_LT(std::ranges::count(help, '\n'), 90) << command.name;
+        expect_contains(help, "--json");
+    }
 }
 
 TEST(Commands, AreThoseThatScriptsRelyOn) {
@@ -70,7 +88,7 @@ TEST(EveryCommand, HasOptionsOfDifferentNamesAndAnExampleOfItself) {
 
 TEST(EveryCommand, ShowsItsOptionsInItsHelp) {
     for (const Command& command : commands().records()) {
-        const std::string help = help_for(command);
+        const std::string help = help_for(command, true);
         for (const WrittenGroup& group : command.options())
             for (const WrittenOption& option : group.options)
                 expect_contains(help, "  --" + option.name + " ");

@@ -182,7 +182,7 @@ TEST_F(LiveReportOfARun, GrowsWithItAndEndsAsTheReport) {
 TEST_F(LiveReportOfARun, EndsWhereTheRunFails) {
     watcher.fail_after = 12;
     EXPECT_THROW(train(), std::runtime_error);
-    EXPECT_FALSE(watcher.live->update()) << "somebody may take it up";
+    EXPECT_FALSE(watcher.live->update()) << "somebody may resume it";
     EXPECT_TRUE(is_live(watcher.pages.back()));
     const std::optional<Report> last = last_page();
     ASSERT_TRUE(last);
@@ -279,7 +279,7 @@ TEST_F(StateOfARun, IsStoppedWhereItIsInterruptedOrFails) {
     (void)folder.write("summary.json", summary(true, 6));
     EXPECT_EQ(state(), RunState::stopped);
     (void)folder.write("ledger.json", ledger("running", 6));
-    EXPECT_EQ(state(), RunState::going_on) << "taken up again";
+    EXPECT_EQ(state(), RunState::going_on) << "resumed";
     (void)folder.write("failure.txt", "rank 1: lost\n");
     EXPECT_EQ(state(), RunState::stopped);
 }
