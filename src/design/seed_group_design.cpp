@@ -33,7 +33,7 @@ Digest digest_of(const Eigen::MatrixXd& utility,
     return hasher.finish();
 }
 
-std::size_t bytes_of(const CoalitionSolution& solution) {
+std::size_t bytes_of_solution(const CoalitionSolution& solution) {
     Eigen::Index values = solution.private_variance.size();
     for (const Eigen::MatrixXd& block : solution.group_covariance) values += block.size();
     return sizeof(double) * static_cast<std::size_t>(values);
@@ -81,7 +81,7 @@ CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise sha
             return solve_coalition_covariance(
                 utility, limits.kappa, input.seed_groups, shape, options);
         },
-        bytes_of);
+        bytes_of_solution);
 }
 
 Design make_seed_group_design(std::string mechanism,

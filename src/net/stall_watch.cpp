@@ -20,7 +20,7 @@ constexpr int tests_between_clocks = 16;
 constexpr double seconds_between_talks = 0.05;
 constexpr double seconds_to_answer = 1;
 
-std::string name_of(const StallWatch::Place& place) {
+std::string text_of(const StallWatch::Place& place) {
     if (place.round < 0) return "the first round";
     std::string text =
         fmt::format("{}round {}", place.after != 0 ? "what follows " : "", place.round);
@@ -95,7 +95,7 @@ int StallWatch::complete(int code,
             if (code == MPI_SUCCESS && stall && stall->warned) {
                 // Slow, not lost: the next one may take as long before anybody is alarmed.
                 warn_seconds_ = 2 * std::max(warn_seconds_, talked);
-                limits_.report(fmt::format("{} goes on", sotto::name_of(place)));
+                limits_.report(fmt::format("{} goes on", text_of(place)));
             }
             return code;
         }
@@ -142,7 +142,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
         if (first || waited >= abort + 2 * seconds_to_answer)
             throw NetworkError(fmt::format("waited {:.3g} s for {} ({}); {}",
                                            waited,
-                                           sotto::name_of(place),
+                                           text_of(place),
                                            limits_.abort_setting,
                                            found.empty()
                                                ? "all it waits for answer, and wait too: raise "
@@ -160,7 +160,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     stall.warned = true;
     limits_.report(fmt::format("waiting {:.3g} s for {}; {}{}",
                                waited,
-                               sotto::name_of(place),
+                               text_of(place),
                                found,
                                abort > 0 ? fmt::format("; giving up after {:g} s", abort) : ""));
 }
@@ -238,7 +238,7 @@ std::string StallWatch::findings(std::span<const int> ranks) const {
         list += name_of(rank);
         if (!unheard)
             list += fmt::format(" waits for {}",
-                                sotto::name_of(answers_[static_cast<std::size_t>(rank)].place));
+                                text_of(answers_[static_cast<std::size_t>(rank)].place));
     }
     if (quiet.empty()) return {};
     return fmt::format(

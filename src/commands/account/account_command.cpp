@@ -1,5 +1,3 @@
-#include "commands/account/account_command.hpp"
-
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -12,6 +10,7 @@
 #include "audit/audit_options.hpp"
 #include "commands/account/account_options.hpp"
 #include "commands/account/account_text.hpp"
+#include "commands/cli/command.hpp"
 #include "core/output.hpp"
 #include "net/agreement.hpp"
 #include "options/option_parser.hpp"

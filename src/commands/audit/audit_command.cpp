@@ -1,5 +1,3 @@
-#include "commands/audit/audit_command.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -7,6 +5,7 @@
 
 #include "audit/audit_job.hpp"
 #include "audit/audit_options.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"
 #include "core/files.hpp"

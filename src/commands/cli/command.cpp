@@ -2,20 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "commands/account/account_command.hpp"
-#include "commands/audit/audit_command.hpp"
-#include "commands/compare/compare_command.hpp"
-#include "commands/doctor/doctor_command.hpp"
-#include "commands/graph/graph_command.hpp"
-#include "commands/keygen/keygen_command.hpp"
-#include "commands/ledger/ledger_command.hpp"
-#include "commands/plan/plan_command.hpp"
-#include "commands/predict/predict_command.hpp"
-#include "commands/report/report_command.hpp"
-#include "commands/supervise/supervise_command.hpp"
-#include "commands/sweep/sweep_command.hpp"
-#include "commands/train/train_command.hpp"
-#include "commands/watch/watch_command.hpp"
 #include "net/mpi_session.hpp"
 #include "options/option_parser.hpp"
 

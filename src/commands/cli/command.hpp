@@ -29,7 +29,21 @@ struct Command {
 /// @param all for `--help all`.
 [[nodiscard]] std::string help_for(const Command& command, bool all = false);
 
-/// All subcommands.
+/// All subcommands: those of folders of src/commands, each in FOLDER/NAME_command.cpp.
 [[nodiscard]] Registry<Command>& commands();
+[[nodiscard]] Command graph_command();
+[[nodiscard]] Command plan_command();
+[[nodiscard]] Command account_command();
+[[nodiscard]] Command train_command();
+[[nodiscard]] Command sweep_command();
+[[nodiscard]] Command predict_command();
+[[nodiscard]] Command compare_command();
+[[nodiscard]] Command ledger_command();
+[[nodiscard]] Command report_command();
+[[nodiscard]] Command watch_command();
+[[nodiscard]] Command audit_command();
+[[nodiscard]] Command doctor_command();
+[[nodiscard]] Command supervise_command();
+[[nodiscard]] Command keygen_command();
 
 }  // namespace sotto::cli

@@ -1,5 +1,3 @@
-#include "commands/compare/compare_command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "commands/cli/command.hpp"
 #include "commands/compare/compare_job.hpp"
 #include "commands/compare/compare_report.hpp"
 #include "commands/sweep/sweep_job.hpp"

@@ -1,5 +1,3 @@
-#include "commands/doctor/doctor_command.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "commands/cli/command.hpp"
 #include "commands/doctor/doctor.hpp"
 #include "commands/doctor/doctor_check.hpp"
 #include "commands/doctor/launch_checks.hpp"

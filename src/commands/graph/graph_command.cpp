@@ -1,7 +1,6 @@
-#include "commands/graph/graph_command.hpp"
-
 #include <fmt/format.h>
 
+#include "commands/cli/command.hpp"
 #include "core/files.hpp"
 #include "core/output.hpp"
 #include "graph/edge_list.hpp"

@@ -1,10 +1,9 @@
-#include "commands/keygen/keygen_command.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "commands/cli/command.hpp"
 #include "config/agent_path.hpp"
 #include "core/json.hpp"
 #include "core/output.hpp"

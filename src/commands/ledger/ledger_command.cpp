@@ -1,8 +1,7 @@
-#include "commands/ledger/ledger_command.hpp"
-
 #include <fmt/format.h>
 
 #include "account/composed_runs.hpp"
+#include "commands/cli/command.hpp"
 #include "commands/ledger/ledger_report.hpp"
 #include "config/agent_path.hpp"
 #include "core/output.hpp"

@@ -1,7 +1,6 @@
-#include "commands/plan/plan_command.hpp"
-
 #include <fmt/format.h>
 
+#include "commands/cli/command.hpp"
 #include "commands/plan/plan_job.hpp"
 #include "commands/plan/plan_json.hpp"
 #include "core/files.hpp"

@@ -1,9 +1,8 @@
-#include "commands/predict/predict_command.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "commands/cli/command.hpp"
 #include "core/files.hpp"
 #include "core/json.hpp"
 #include "core/output.hpp"

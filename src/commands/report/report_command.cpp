@@ -1,7 +1,6 @@
-#include "commands/report/report_command.hpp"
-
 #include <nlohmann/json.hpp>
 
+#include "commands/cli/command.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"
 #include "core/files.hpp"

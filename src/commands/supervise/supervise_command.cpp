@@ -1,5 +1,3 @@
-#include "commands/supervise/supervise_command.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 

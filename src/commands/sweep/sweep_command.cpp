@@ -1,10 +1,9 @@
-#include "commands/sweep/sweep_command.hpp"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
 
+#include "commands/cli/command.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_job.hpp"
 #include "commands/sweep/sweep_report.hpp"

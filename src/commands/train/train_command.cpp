@@ -1,9 +1,8 @@
-#include "commands/train/train_command.hpp"
-
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "commands/cli/command.hpp"
 #include "options/option_parser.hpp"
 #include "options/train_options.hpp"
 #include "training/job.hpp"

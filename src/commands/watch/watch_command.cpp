@@ -1,5 +1,3 @@
-#include "commands/watch/watch_command.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "commands/cli/command.hpp"
 #include "commands/report/report_job.hpp"
 #include "commands/report/report_page.hpp"
 #include "commands/watch/watch_job.hpp"
