@@ -199,4 +199,15 @@ std::vector<int> distances_from_members(const View& view, const Graph& graph) {
     return nearest;
 }
 
+std::optional<int> asked_target(const AuditConfig& config, const AuditSubject& subject) {
+    if (!config.target) return std::nullopt;
+    require_in_range("--target", *config.target, 0, subject.topography.graph.agents() - 1);
+    if (subject.view.has_member(*config.target))
+        throw ConfigError(
+            fmt::format("--target: agent {} is an observer of --view {} and knows its own data",
+                        *config.target,
+                        config.view));
+    return config.target;
+}
+
 }  // namespace sotto

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "account/account_subject.hpp"
@@ -43,5 +44,9 @@ struct AuditSubject {
 [[nodiscard]] int most_exposed(const std::vector<int>& agents, const std::vector<double>& losses);
 /// Of every agent from the nearest member; -1 without members.
 [[nodiscard]] std::vector<int> distances_from_members(const View& view, const Graph& graph);
+
+/// --target, where it is given. @throws ConfigError for no agent, and for one that observes.
+[[nodiscard]] std::optional<int> asked_target(const AuditConfig& config,
+                                              const AuditSubject& subject);
 
 }  // namespace sotto

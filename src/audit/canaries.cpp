@@ -29,7 +29,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Json = nlohmann::ordered_json;
 
-constexpr long most_trials = 10000000;
+constexpr long most_recorded_trials = 10000000;
 constexpr double largest_contribution = 1e100;  // its square is finite too
 
 Hypothesis hypothesis_from_json(const JsonValue& json) {
@@ -96,7 +96,7 @@ AuditDesign canaries_from_json(std::string_view text, const std::string& source)
     AuditDesign design;
     design.target = json.at("target").integer<int>(0);
     design.seed = json.at("seed").integer<std::uint64_t>();
-    design.trials = json.at("trials").integer<long>(fewest_trials, most_trials);
+    design.trials = json.at("trials").integer<long>(fewest_trials, most_recorded_trials);
     design.contribution = json.at("contribution").number();
     if (!(design.contribution > 0 && design.contribution <= largest_contribution))
         json.at("contribution").fail(fmt::format("above 0 and at most {}", largest_contribution));
@@ -176,17 +176,10 @@ std::optional<MatrixXd> gram_of(const AuditSubject& subject, int target) {
 
 /// The agent that was asked for, else the one the view learns most about.
 int choose_target(const AuditConfig& config, const AuditSubject& subject) {
-    const int agents = subject.topography.graph.agents();
-    std::vector<int> targets = agents_outside(subject.view, agents);
-    if (config.target) {
-        require_in_range("--target", *config.target, 0, agents - 1);
-        if (std::ranges::binary_search(subject.view.members, *config.target))
-            throw ConfigError(
-                fmt::format("--target: agent {} is an observer of --view {} and knows its own data",
-                            *config.target,
-                            config.view));
-        targets = {*config.target};
-    }
+    const std::optional<int> asked = asked_target(config, subject);
+    const std::vector<int> targets =
+        asked ? std::vector<int>{*asked}
+              : agents_outside(subject.view, subject.topography.graph.agents());
     return most_exposed(targets, largest_losses(subject, targets, config.train.threads));
 }
 

@@ -29,18 +29,10 @@ constexpr const char* canaries_file = "canary-records.json";
 constexpr double fewest_draws = 100;
 
 /// The agent that was asked for, else the one whom the view sees most sharply.
-int choose_target(const AuditConfig& config, const AuditSubject& subject) {
-    const int agents = subject.topography.graph.agents();
-    if (config.target) {
-        require_in_range("--target", *config.target, 0, agents - 1);
-        if (subject.view.has_member(*config.target))
-            throw ConfigError(
-                fmt::format("--target: agent {} is an observer of --view {} and knows its own data",
-                            *config.target,
-                            config.view));
-        return *config.target;
-    }
-    const std::vector<int> outside = agents_outside(subject.view, agents);
+int target_of_records(const AuditConfig& config, const AuditSubject& subject) {
+    if (const std::optional<int> asked = asked_target(config, subject)) return *asked;
+    const std::vector<int> outside =
+        agents_outside(subject.view, subject.topography.graph.agents());
     const Eigen::VectorXd precision =
         observed_precision(subject.account->plan, {subject.view.members});
     std::vector<double> seen;
@@ -49,7 +41,7 @@ int choose_target(const AuditConfig& config, const AuditSubject& subject) {
 }
 
 CanaryRecords new_canaries(const AuditConfig& config, const AuditSubject& subject) {
-    CanaryRecords canaries{.target = choose_target(config, subject),
+    CanaryRecords canaries{.target = target_of_records(config, subject),
                            .seed = config.train.task.seed,
                            .trials = config.trials.value_or(default_canary_records),
                            .members = subject.view.members};

@@ -64,7 +64,7 @@ namespace {
 constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
 
 /// What is said of all, and of this one.
-OptionTexts options_of(const CompareConfig& config, const ComparedMechanism& mechanism) {
+OptionTexts options_of_mechanism(const CompareConfig& config, const ComparedMechanism& mechanism) {
     OptionTexts options = mechanism.options;
     options.insert(config.common.begin(), config.common.end());
     return options;
@@ -104,7 +104,7 @@ bool depends_on_records(const PlanConfig& plan) {
 
 ComparedFigures compared_figures(const CompareConfig& config, const ComparedMechanism& mechanism) {
     const OptionSet<PlanJobConfig> of_plans = plan_option_set();
-    OptionTexts given = with_agents_of_files(options_of(config, mechanism));
+    OptionTexts given = with_agents_of_files(options_of_mechanism(config, mechanism));
     try {
         if (config.train && depends_on_records(read_train_config(given).plan))
             return {mechanism.label, not_a_number, not_a_number, not_a_number, not_a_number, {}};
@@ -127,7 +127,7 @@ SweepConfig compared_trainings(const CompareConfig& config,
         if (!figures[i].problem.empty()) continue;
         SweepVariant variant{figures[i].label, {}};
         const ComparedMechanism& mechanism = config.mechanisms[i];
-        for (const auto& [option, text] : options_of(config, mechanism))
+        for (const auto& [option, text] : options_of_mechanism(config, mechanism))
             variant.settings.push_back({option, {text}});
         if (!config.step_sizes.empty() && !mechanism.options.contains("step-size")) {
             std::erase_if(variant.settings, [](const SweepSetting& setting) {

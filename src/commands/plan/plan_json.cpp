@@ -15,11 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json finite_number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json mu_of(const Guarantee& guarantee) {
     const std::optional<double> mu = guarantee.loss.mu();
-    return mu ? number(*mu) : Json();
+    return mu ? finite_number(*mu) : Json();
 }
 
 Json independent_variance(const NoisePlan& plan) {
@@ -33,8 +33,8 @@ Json cycle_choice_json(const CycleChoice& choice) {
         candidates.push_back(
             {{"cycle", candidate.cycle},
              {"band", candidate.band},
-             {"noise", number(candidate.noise)},
-             {"relative_noise", number(candidate.noise / choice.candidates.front().noise)}});
+             {"noise", finite_number(candidate.noise)},
+             {"relative_noise", finite_number(candidate.noise / choice.candidates.front().noise)}});
     return {{"cycle", choice.best().cycle},
             {"reason", text_of(choice)},
             {"candidates", std::move(candidates)}};
@@ -43,8 +43,8 @@ Json cycle_choice_json(const CycleChoice& choice) {
 Json temporal_choice_json(const ShapeChoice& choice) {
     Json candidates = Json::array();
     for (const ShapeCandidate& candidate : choice.candidates)
-        candidates.push_back(
-            {{"temporal", temporal_text(candidate.shape)}, {"noise", number(candidate.noise)}});
+        candidates.push_back({{"temporal", temporal_text(candidate.shape)},
+                              {"noise", finite_number(candidate.noise)}});
     return {{"temporal", temporal_text(choice.best())},
             {"reason", text_of(choice)},
             {"candidates", std::move(candidates)}};
@@ -54,15 +54,15 @@ Json candidates_json(const std::vector<GossipCandidate>& candidates) {
     Json json = Json::array();
     for (const GossipCandidate& candidate : candidates)
         json.push_back({{"gossip_steps", candidate.steps},
-                        {"objective", number(candidate.noise)},
+                        {"objective", finite_number(candidate.noise)},
                         {"bytes", candidate.bytes}});
     return json;
 }
 
 Json gossip_choice_json(const GossipChoice& choice) {
     return {{"gossip_steps", choice.chosen},
-            {"wanted", number(choice.wanted)},
-            {"trusted_aggregator", number(choice.trusted)},
+            {"wanted", finite_number(choice.wanted)},
+            {"trusted_aggregator", finite_number(choice.trusted)},
             {"limited", choice.limited},
             {"candidates", candidates_json(choice.candidates)}};
 }
@@ -73,19 +73,19 @@ Json bounds_json(const std::vector<TrainingBoundFigure>& bounds) {
         json.push_back({{"name", figure.bound->name},
                         {"source", figure.bound->source},
                         {"says", figure.bound->says},
-                        {"value", number(figure.value)}});
+                        {"value", finite_number(figure.value)}});
     return json;
 }
 
 Json optimum_json(const CertifiedOptimum& optimum, double ratio) {
-    return {{"value", number(optimum.value)},
-            {"lower_bound", number(optimum.lower_bound)},
-            {"relative_gap", number(optimum.relative_gap())},
-            {"ratio", number(ratio)}};
+    return {{"value", finite_number(optimum.value)},
+            {"lower_bound", finite_number(optimum.lower_bound)},
+            {"relative_gap", finite_number(optimum.relative_gap())},
+            {"ratio", finite_number(ratio)}};
 }
 
 Json unrestricted_json(const UnrestrictedNoise& noise) {
-    return {{"plan", number(noise.plan)},
+    return {{"plan", finite_number(noise.plan)},
             {"any", optimum_json(noise.any, noise.ratio())},
             {"equal_columns", optimum_json(noise.equal, noise.ratio_of_equal())}};
 }
@@ -100,7 +100,7 @@ Json per_agent_json(const PlannedNoise& planned,
         json.push_back({{"agent", u},
                         {"kappa", planned.kappa.size() > 0 ? Json(planned.kappa(i)) : Json()},
                         {"mu", mu_of(guaranteed[u])},
-                        {"epsilon", number(guaranteed[u].epsilon)},
+                        {"epsilon", finite_number(guaranteed[u].epsilon)},
                         {"noise_std", std::sqrt(variances(i))},
                         {"sensitivity", exposures[u].sensitivity},
                         {"sampling_probability", exposures[u].sampling_probability},
@@ -140,11 +140,11 @@ std::string plan_report_json(const PlannedNoise& planned,
     if (!planned.gossip_choice.candidates.empty())
         json["gossip_choice"] = gossip_choice_json(planned.gossip_choice);
     if (!planned.gossip_costs.empty()) json["gossip_costs"] = candidates_json(planned.gossip_costs);
-    json["kappa"] = planned.kappa.size() > 0 ? number(planned.kappa.minCoeff()) : Json();
+    json["kappa"] = planned.kappa.size() > 0 ? finite_number(planned.kappa.minCoeff()) : Json();
     json["mu"] = mu_of(worst);
-    json["objective"] = number(planned.design.objective);
-    json["lower_bound"] = number(planned.design.lower_bound);
-    json["relative_gap"] = number(planned.design.relative_gap());
+    json["objective"] = finite_number(planned.design.objective);
+    json["lower_bound"] = finite_number(planned.design.lower_bound);
+    json["relative_gap"] = finite_number(planned.design.relative_gap());
     json["capped"] = planned.design.capped;
     json["ldp_objective"] = planned.ldp_objective;
     json["cdp_objective"] = planned.cdp_objective;
@@ -156,7 +156,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["coalition_size"] = plan.coalition_size;
     json["sensitivity"] = exposures.front().sensitivity;
     json["sensitivity_squared"] = exposures.front().sensitivity_squared_over_rounds;
-    json["epsilon"] = number(worst.epsilon);
+    json["epsilon"] = finite_number(worst.epsilon);
     json["infinite"] = worst.infinite();
     json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
     json["delta"] = budgets.front().delta;
@@ -164,8 +164,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     if (sums) json["secure_sums"] = json_of(*sums);
     if (missed)
         json["dropouts"] = {{"probability", missed->probability},
-                            {"objective_nobody_missing", number(missed->nobody_missing)},
-                            {"objective_published", number(missed->published)},
+                            {"objective_nobody_missing", finite_number(missed->nobody_missing)},
+                            {"objective_published", finite_number(missed->published)},
                             {"objective_planned_without", number_or_null(missed->planned_without)}};
     json["bounds"] = bounds_json(bounds);
     if (unrestricted) json["unrestricted"] = unrestricted_json(*unrestricted);

@@ -59,9 +59,11 @@ ProtectedUnit unit_of(Adjacency adjacency, const std::string& column) {
             column.empty() ? "that the record took part" : "that the person took part"};
 }
 
-std::string number(double value, int digits = 3) { return fmt::format("{:.{}g}", value, digits); }
+std::string number_text(double value, int digits = 3) {
+    return fmt::format("{:.{}g}", value, digits);
+}
 
-std::string percent(double share) { return number(100 * share) + " %"; }
+std::string percent(double share) { return number_text(100 * share) + " %"; }
 
 std::string paragraph(const std::string& html) { return fmt::format("<p>{}</p>\n", html); }
 
@@ -112,7 +114,7 @@ std::string figure_of(const Json& guarantee, double delta) {
     const double epsilon = epsilon_of(guarantee);
     if (std::isinf(epsilon)) return fmt::format("{}: no protection", term_link("epsilon"));
     return fmt::format(
-        "{} {}, {} {:g}", term_link("epsilon"), number(epsilon, 4), term_link("delta"), delta);
+        "{} {}, {} {:g}", term_link("epsilon"), number_text(epsilon, 4), term_link("delta"), delta);
 }
 
 std::string against_whom(const Json& ledger) {
@@ -147,7 +149,7 @@ std::string of_each(const Json& ledger) {
         least = std::min(least, epsilon);
         most = std::max(most, epsilon);
         told.push_back(
-            fmt::format("{} for agent {}", number(epsilon, 4), agent.at("agent").get<int>()));
+            fmt::format("{} for agent {}", number_text(epsilon, 4), agent.at("agent").get<int>()));
     }
     // Figures that are printed alike do not differ.
     if (!(most - least > 5e-4 * most)) return {};
@@ -176,9 +178,9 @@ std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
         "Whatever the observer believed before, somebody's odds {} change by at most a factor of "
         "{} (e to the power of {} {}){}. ",
         unit.question,
-        number(factor),
+        number_text(factor),
         term_link("epsilon"),
-        number(epsilon, 4),
+        number_text(epsilon, 4),
         failing);
     text += fmt::format(
         "Whoever must tell by this run alone whether that is so, with even odds before, is right "
