@@ -304,7 +304,7 @@ TEST(MinimumOfAverage, IsNotInventedForTasksWithoutCurvature) {
     EXPECT_FALSE(minimum_of_average(*network, agents, 0, 1));
 }
 
-constexpr long rounds = 11;
+constexpr long averaged_rounds = 11;
 
 Eigen::MatrixXd models_after(long round) {
     return Eigen::MatrixXd::Constant(3, 2, static_cast<double>(round * round + 1));
@@ -317,13 +317,13 @@ Smoothing tail(long length) {
 }
 
 TEST(ModelMean, IsThatOfTheLastRounds) {
-    ModelMean mean(tail(4), rounds);
+    ModelMean mean(tail(4), averaged_rounds);
     mean.start(models_after(100));
     double sum = 0;
-    for (long t = 0; t < rounds; ++t) {
-        EXPECT_EQ(mean.values().cols() > 0, t > rounds - 4) << t;
+    for (long t = 0; t < averaged_rounds; ++t) {
+        EXPECT_EQ(mean.values().cols() > 0, t > averaged_rounds - 4) << t;
         mean.add(t, models_after(t));
-        if (t >= rounds - 4) sum += models_after(t)(0, 0);
+        if (t >= averaged_rounds - 4) sum += models_after(t)(0, 0);
     }
     EXPECT_NEAR(mean.values()(2, 1), sum / 4, 1e-12);
 }
@@ -331,10 +331,10 @@ TEST(ModelMean, IsThatOfTheLastRounds) {
 TEST(ModelMean, ThatIsExponentialStartsFromTheFirstModels) {
     Smoothing smoothing;
     smoothing.decay = 0.75;
-    ModelMean mean(smoothing, rounds);
+    ModelMean mean(smoothing, averaged_rounds);
     mean.start(models_after(0));
     double expected = models_after(0)(0, 0);
-    for (long t = 0; t < rounds; ++t) {
+    for (long t = 0; t < averaged_rounds; ++t) {
         mean.add(t, models_after(t + 1));
         expected = 0.75 * expected + 0.25 * models_after(t + 1)(0, 0);
     }
@@ -345,16 +345,16 @@ TEST(ModelMean, GoesOnBitForBit) {
     Smoothing exponential;
     exponential.decay = 0.6;
     for (const Smoothing& smoothing : {tail(5), exponential}) {
-        ModelMean whole(smoothing, rounds);
+        ModelMean whole(smoothing, averaged_rounds);
         whole.start(models_after(0));
-        for (long stop = 0; stop <= rounds; ++stop) {
-            ModelMean first(smoothing, rounds);
+        for (long stop = 0; stop <= averaged_rounds; ++stop) {
+            ModelMean first(smoothing, averaged_rounds);
             first.start(models_after(0));
             for (long t = 0; t < stop; ++t) first.add(t, models_after(t));
-            ModelMean second(smoothing, rounds);
+            ModelMean second(smoothing, averaged_rounds);
             second.start(models_after(stop));
             second.resume(first.values(), models_after(stop), stop);
-            for (long t = stop; t < rounds; ++t) second.add(t, models_after(t));
+            for (long t = stop; t < averaged_rounds; ++t) second.add(t, models_after(t));
             if (stop == 0)
                 whole = second;
             else
@@ -364,19 +364,20 @@ TEST(ModelMean, GoesOnBitForBit) {
 }
 
 TEST(ModelMean, OfNothingIsKeptWhereNoneIsAskedFor) {
-    ModelMean mean(Smoothing{}, rounds);
+    ModelMean mean(Smoothing{}, averaged_rounds);
     mean.start(models_after(0));
-    mean.add(rounds - 1, models_after(1));
+    mean.add(averaged_rounds - 1, models_after(1));
     EXPECT_EQ(mean.values().cols(), 0);
 }
 
 TEST(ModelMean, RefusesToGoOnWithAnotherNumberOfMeans) {
-    ModelMean mean(tail(4), rounds);
+    ModelMean mean(tail(4), averaged_rounds);
     const Eigen::MatrixXd none(3, 0);
-    EXPECT_NO_THROW(mean.resume(none, models_after(0), rounds - 4));
-    EXPECT_THROW(mean.resume(none, models_after(0), rounds - 3), DataError);
+    EXPECT_NO_THROW(mean.resume(none, models_after(0), averaged_rounds - 4));
+    EXPECT_THROW(mean.resume(none, models_after(0), averaged_rounds - 3), DataError);
     EXPECT_THROW(mean.resume(models_after(0), models_after(0), 1), DataError);
-    EXPECT_THROW(mean.resume(Eigen::MatrixXd::Zero(2, 2), models_after(0), rounds - 1), DataError);
+    EXPECT_THROW(mean.resume(Eigen::MatrixXd::Zero(2, 2), models_after(0), averaged_rounds - 1),
+                 DataError);
 }
 
 }  // namespace

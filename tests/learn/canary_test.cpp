@@ -10,7 +10,7 @@
 namespace sotto {
 namespace {
 
-constexpr double grid = 0x1p-20;
+constexpr double grid_step = 0x1p-20;
 
 /// Three coordinates in two patterns, four rounds.
 Contributions contributions(bool one_model = false) {
@@ -53,10 +53,10 @@ TEST(CanaryObjective, ClipsCoordinateByCoordinateWhereEachIsAModel) {
     ASSERT_TRUE(objective->record_clipping());
     Eigen::VectorXd sum(3);
     objective->clipped_gradient_sum(
-        Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0}, 1.5, grid, sum);
+        Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0}, 1.5, grid_step, sum);
     EXPECT_EQ(sum, Eigen::Vector3d(1, -1.5, -1.5));
     objective->clipped_gradient_sum(
-        Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0, 3}, 1.5, grid, sum);
+        Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0, 3}, 1.5, grid_step, sum);
     EXPECT_EQ(sum, Eigen::Vector3d(2, 0, -3));
 }
 
@@ -65,12 +65,12 @@ TEST(CanaryObjective, ClipsTheWholeContributionWhereItIsOneModel) {
     Eigen::VectorXd sum(3);
     for (const double clip : {0.1, 1.0, 100.0}) {
         objective->clipped_gradient_sum(
-            Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0}, clip, grid, sum);
+            Eigen::Vector3d::Zero(), std::vector<Eigen::Index>{0}, clip, grid_step, sum);
         EXPECT_LE(sum.norm(), clip);
         const Eigen::Vector3d whole(1, -2, -4);
         const Eigen::Vector3d wanted = whole * std::min(1.0, clip / whole.norm());
-        EXPECT_LT((sum - wanted).cwiseAbs().maxCoeff(), 1.001 * grid);
-        EXPECT_TRUE(((sum / grid).array() == (sum / grid).array().round()).all());
+        EXPECT_LT((sum - wanted).cwiseAbs().maxCoeff(), 1.001 * grid_step);
+        EXPECT_TRUE(((sum / grid_step).array() == (sum / grid_step).array().round()).all());
     }
 }
 

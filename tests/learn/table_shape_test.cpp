@@ -44,7 +44,6 @@ TEST(Bounds, AreReadFromTextOrAFile) {
               parse_bounds("age=0:100,dose=-1:3"));
 }
 
-using Kind = ColumnShape::Kind;
 using Names = std::vector<std::string>;
 
 constexpr const char* patients =
@@ -63,9 +62,11 @@ TEST(TableShape, KnowsClassesNumbersAndCategories) {
     EXPECT_EQ(shape.target, Target::label);
     EXPECT_EQ(shape.label_names, (Names{"no", "yes"}));
     ASSERT_EQ(shape.features.size(), 3U);
-    EXPECT_EQ(shape.features[0], (ColumnShape{"age", Kind::numbers}));
-    EXPECT_EQ(shape.features[1], (ColumnShape{"sex", Kind::categories, {"female", "male"}}));
-    EXPECT_EQ(shape.features[2], (ColumnShape{"stage", Kind::categories, {"1", "2", "10"}}))
+    EXPECT_EQ(shape.features[0], (ColumnShape{"age", ColumnShape::Kind::numbers}));
+    EXPECT_EQ(shape.features[1],
+              (ColumnShape{"sex", ColumnShape::Kind::categories, {"female", "male"}}));
+    EXPECT_EQ(shape.features[2],
+              (ColumnShape{"stage", ColumnShape::Kind::categories, {"1", "2", "10"}}))
         << "in natural order";
     EXPECT_EQ(feature_names(shape, {}).names,
               (Names{"age", "sex = female", "sex = male", "stage = 1", "stage = 2", "stage = 10"}));
@@ -145,8 +146,9 @@ TEST(TableShape, IsThatOfAllSites) {
     const TableOptions options = predicting("y");
     const TableShape both = united(shape_of(a, options), shape_of(b, options), "rank 1");
     EXPECT_EQ(both.label_names, (Names{"maybe", "no", "yes"}));
-    EXPECT_EQ(both.features[0].kind, Kind::numbers);
-    EXPECT_EQ(both.features[1], (ColumnShape{"city", Kind::categories, {"Basel", "Bern"}}));
+    EXPECT_EQ(both.features[0].kind, ColumnShape::Kind::numbers);
+    EXPECT_EQ(both.features[1],
+              (ColumnShape{"city", ColumnShape::Kind::categories, {"Basel", "Bern"}}));
     const MissingPolicy indicator = parse_missing("indicator");
     const Dataset data = encoded(a, both, indicator);
     Eigen::MatrixXd wanted(5, 2);
@@ -168,8 +170,6 @@ TEST(TableShape, IsThatOfAllSites) {
               }).find("--label-kind"),
               std::string::npos);
 }
-
-using Names = std::vector<std::string>;
 
 TEST(Encoded, HasAPolicyForMissingCells) {
     const Table table = table_of("age,sex,y\n50,male,0\n,female,1\n60,,0\n");

@@ -10,7 +10,7 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-std::vector<WrittenGroup> groups() {
+std::vector<WrittenGroup> test_groups() {
     const auto option = [](OptionFacts facts, OptionKind kind, std::optional<std::string> text) {
         return written_option(facts, kind, "", std::move(text));
     };
@@ -29,7 +29,7 @@ std::vector<WrittenGroup> groups() {
 }
 
 TEST(IniText, HoldsWhatReproducesTheRunByGroups) {
-    EXPECT_EQ(ini_text("train", groups()),
+    EXPECT_EQ(ini_text("train", test_groups()),
               "# Start this run again: sotto train --config THIS_FILE\n"
               "\n# First\nrounds = 5\n"
               "\n# Last\nnoise-seed = 17\n");
@@ -37,23 +37,23 @@ TEST(IniText, HoldsWhatReproducesTheRunByGroups) {
 
 TEST(IniText, RefusesWhatTheFormatCannotHold) {
     for (const char* text : {"a#b", "a\nb"}) {
-        auto with = groups();
+        auto with = test_groups();
         with[0].options[1].text = text;
         expect_contains(message_of<ConfigError>([&] { (void)ini_text("train", with); }),
                         std::string("--radius: '") + text);
         // An option that is not kept may hold anything.
         with[0].options[1].reproduces_run = false;
-        EXPECT_EQ(ini_text("train", with), ini_text("train", groups()));
+        EXPECT_EQ(ini_text("train", with), ini_text("train", test_groups()));
     }
 }
 
 TEST(AgreementLines, HoldWhatRanksMustAgreeOn) {
-    EXPECT_EQ(agreement_lines(groups()),
+    EXPECT_EQ(agreement_lines(test_groups()),
               "--rounds 5\n--noise-seed 17\n--dry-run on\n--hidden not given\n");
 }
 
 TEST(LinesOfAll, HoldEveryOptionThatReproducesTheRun) {
-    EXPECT_EQ(lines_of_all(groups()),
+    EXPECT_EQ(lines_of_all(test_groups()),
               "--rounds 5\n--radius not given\n--noise-seed 17\n--hidden not given\n");
 }
 
@@ -65,7 +65,7 @@ TEST(WrittenOption, NamesItsValuesInItsHelp) {
 }
 
 TEST(FindOption, LooksInAllGroups) {
-    const auto all = groups();
+    const auto all = test_groups();
     ASSERT_NE(find_option(all, "hidden"), nullptr);
     EXPECT_EQ(find_option(all, "hidden")->name, "hidden");
     EXPECT_EQ(find_option(all, "hiden"), nullptr);
