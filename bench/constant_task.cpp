@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "learn/record_objective.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace {

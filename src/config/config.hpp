@@ -9,13 +9,13 @@
 
 #include "agent/evaluation.hpp"
 #include "agent/trainer.hpp"
-#include "learn/partition.hpp"
 #include "learn/table_shape.hpp"
 #include "net/host_networks.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/design/design.hpp"
 #include "sotto/graph/gossip.hpp"
 #include "sotto/graph/graph.hpp"
+#include "sotto/learn/dataset.hpp"
 #include "sotto/privacy/budget.hpp"
 
 namespace sotto {

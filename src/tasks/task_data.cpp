@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "config/agent_path.hpp"
-#include "learn/partition.hpp"
 #include "learn/readers.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/dataset.hpp"
 #include "tasks/data_shape.hpp"
 
 namespace sotto {

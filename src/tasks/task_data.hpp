@@ -10,7 +10,6 @@
 
 #include "config/config.hpp"
 #include "learn/label_set.hpp"
-#include "learn/partition.hpp"
 #include "learn/record_objective.hpp"
 #include "learn/standardisation.hpp"
 #include "learn/table_shape.hpp"

@@ -9,10 +9,10 @@
 
 #include "core/seeded_random.hpp"
 #include "learn/logistic.hpp"
-#include "learn/partition.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "net/memory_network.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/dataset.hpp"
 
 namespace sotto::test {
 

@@ -8,7 +8,6 @@
 #include "core/numbers.hpp"
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
-#include "learn/partition.hpp"
 #include "learn/reader_fixtures.hpp"
 #include "sotto/core/error.hpp"
 

@@ -1,5 +1,3 @@
-#include "learn/partition.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "learn/readers.hpp"
 #include "learn/test_data.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/dataset.hpp"
 
 namespace sotto {
 namespace {

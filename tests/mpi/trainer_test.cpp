@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "learn/logistic.hpp"
-#include "learn/partition.hpp"
 #include "learn/quadratic.hpp"
 #include "learn/readers.hpp"
 #include "mpi/mpi_main.hpp"
 #include "mpi/trainer_fixtures.hpp"
 #include "net/memory_network.hpp"
 #include "net/network_fixtures.hpp"
+#include "sotto/learn/dataset.hpp"
 
 namespace sotto {
 namespace {

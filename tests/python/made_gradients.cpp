@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "learn/record_objective.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace {

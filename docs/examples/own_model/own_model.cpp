@@ -5,10 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "learn/partition.hpp"
-#include "learn/readers.hpp"
-#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/learn/dataset.hpp"
 #include "sotto/learn/objective.hpp"
 
 namespace {
