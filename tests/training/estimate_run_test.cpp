@@ -4,6 +4,7 @@
 
 #include "config/run_fixtures.hpp"
 #include "net/memory_network.hpp"
+#include "options/option_formats.hpp"
 #include "training/train_report.hpp"
 #include "training/training_fixtures.hpp"
 

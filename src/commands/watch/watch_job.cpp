@@ -20,12 +20,12 @@ constexpr double rest_per_work = 10;
 
 }  // namespace
 
-void KeptAccount::begin() {
+void LiveAccount::begin() {
     next_ =
         std::async(std::launch::async, [this] { return report_account(config_, Clock::now()); });
 }
 
-bool KeptAccount::take() {
+bool LiveAccount::take() {
     if (!next_.valid()) return true;
     if (next_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     last_ = next_.get();
@@ -33,7 +33,7 @@ bool KeptAccount::take() {
     return true;
 }
 
-void KeptAccount::follow(const std::string& ledger) {
+void LiveAccount::follow(const std::string& ledger) {
     if (!take()) return;
     const bool rested = !last_ || seconds_since(taken_) >= rest_per_work * last_->seconds;
     const bool current = last_ && ledger == ledger_ && last_->missing.empty();
@@ -42,7 +42,7 @@ void KeptAccount::follow(const std::string& ledger) {
     begin();
 }
 
-bool KeptAccount::finish() {
+bool LiveAccount::finish() {
     if (!take()) return false;
     if (final_) return true;
     final_ = true;

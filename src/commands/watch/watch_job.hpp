@@ -12,10 +12,10 @@ namespace sotto {
 
 /// The accountant's part of a page that is written again and again. It is computed beside the
 /// pages, and again only where the run's ledger is another, as seldom as keeps it cheap.
-class KeptAccount {
+class LiveAccount {
   public:
     /// The configuration must outlive this object. Its destructor waits for what is being computed.
-    explicit KeptAccount(const ReportConfig& config) : config_(config) {}
+    explicit LiveAccount(const ReportConfig& config) : config_(config) {}
 
     /// Takes what has been computed, and begins another account where the one that is there is of
     /// another ledger, or lacks something, and ten times as long ago as it took.
@@ -74,7 +74,7 @@ class LiveReport {
     ReportConfig config_;
     int every_;
     Write write_;
-    KeptAccount account_;
+    LiveAccount account_;
     double cost_ = 0;  ///< of the last page, in seconds of a processor
     std::optional<Clock::time_point> stopped_, failing_;
 };

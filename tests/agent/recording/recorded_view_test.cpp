@@ -18,6 +18,8 @@
 namespace sotto {
 namespace {
 
+namespace fs = std::filesystem;
+
 using fs::perms;
 using test::record_five;
 using test::recorded_agents;
@@ -52,8 +54,6 @@ TEST(RecordingHeader, NamesTheReceiversOfMessagesOfTheirOwn) {
     EXPECT_EQ(header.column_of(2), -1);
     EXPECT_EQ(header.column_of(NoiseRow::all_receivers), -1);
 }
-
-namespace fs = std::filesystem;
 
 /// What each agent is about to send, told by the trainer: one matrix an exchange and receiver.
 class Messages final : public RoundObserver {
@@ -177,8 +177,6 @@ TEST(ViewRecorder, WithoutTheEndOfTheRunLeavesAnUnfinishedFile) {
                  DataError);
 }
 
-namespace fs = std::filesystem;
-
 TEST(PrivateFolder, IsMadeForItsOwnerOnlyAndMayBeThere) {
     const TemporaryFolder temporary;
     const fs::path folder = private_folder(temporary.path("views/deep"), 3);
@@ -226,8 +224,6 @@ TEST(PrivateFile, IsWhatEveryRecordingIsWrittenTo) {
 }
 
 // Both kinds of recordings through their readers: no damaged file is read.
-
-namespace fs = std::filesystem;
 
 /// A recording of two gossip steps a round with secure sums, and what its reader says of it.
 template <class Reader>

@@ -112,8 +112,6 @@ TEST(DamagedWire, OfMessagesHoldsFiniteValuesOnly) {
     EXPECT_THROW((void)reader.next(record), DataError);
 }
 
-namespace fs = std::filesystem;
-
 class RecordedSeeds : public ::testing::Test {
   protected:
     void SetUp() override {

@@ -38,7 +38,7 @@ TEST(ComparedMechanism, ThatDoesNotExistIsRefused) {
     expect_contains(refusal("pairs+coalition-size"), "OPTION=VALUE");
 }
 
-CompareConfig config_of(const std::string& mechanisms) {
+CompareConfig compare_config(const std::string& mechanisms) {
     CompareConfig config;
     config.mechanisms = parse_compared_mechanisms("--mechanisms", mechanisms);
     config.common = {{"agents", "6"},
@@ -63,7 +63,7 @@ TEST(ComparedFigures, AreAtTheSameEpsilonAndSayWhoIsKeptOut) {
     for (int u = 0; u < 6; ++u) covariance(u, (u + 1) % 6) = covariance((u + 1) % 6, u) = -1;
     write_npy(folder.path("R.npy"), covariance);
     const auto figures = figures_of(
-        config_of("ldp,corn,pairs,none," + folder.path("R.npy") + ",pairs+coalition-size=9"));
+        compare_config("ldp,corn,pairs,none," + folder.path("R.npy") + ",pairs+coalition-size=9"));
     const ComparedFigures &ldp = figures[0], &corn = figures[1], &pairs = figures[2];
     EXPECT_NEAR(ldp.noise, 1, 1e-12);
     EXPECT_NEAR(ldp.outsider, 2, 1e-9);
@@ -83,7 +83,7 @@ TEST(ComparedFigures, AreAtTheSameEpsilonAndSayWhoIsKeptOut) {
 }
 
 TEST(ComparedFigures, AreNotKnownWhereTheRecordsOfAgentsSayThePlan) {
-    CompareConfig config = config_of("pairs");
+    CompareConfig config = compare_config("pairs");
     config.common["adjacency"] = "record-add-remove";
     config.common["batch-size"] = "0.2";
     expect_contains(figures_of(config).front().problem, "batch-size");
@@ -95,7 +95,7 @@ TEST(ComparedFigures, AreNotKnownWhereTheRecordsOfAgentsSayThePlan) {
 }
 
 TEST(ComparedTrainings, AreASweepOfThoseThatHaveAPlan) {
-    CompareConfig config = config_of("ldp,pairs+step-size=0.5,pairs+coalition-size=9");
+    CompareConfig config = compare_config("ldp,pairs+step-size=0.5,pairs+coalition-size=9");
     config.common["step-size"] = "0.1";
     config.step_sizes = {"0.01", "0.1"};
     config.seeds = {"3", "4"};

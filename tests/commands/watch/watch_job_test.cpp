@@ -32,14 +32,14 @@ class AccountOfPages : public ::testing::Test {
         page = report_config(config, 1);
     }
     /// Follows the ledger until there is an account.
-    static const ReportAccount* next(KeptAccount& account, const std::string& ledger) {
+    static const ReportAccount* next(LiveAccount& account, const std::string& ledger) {
         for (int i = 0; i < 3000 && account.last() == nullptr; ++i) {
             account.follow(ledger);
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
         return account.last();
     }
-    static bool finished(KeptAccount& account) {
+    static bool finished(LiveAccount& account) {
         for (int i = 0; i < 3000; ++i) {
             if (account.finish()) return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -51,7 +51,7 @@ class AccountOfPages : public ::testing::Test {
 };
 
 TEST_F(AccountOfPages, IsComputedBesideThemAndOnceForALedger) {
-    KeptAccount account(page);
+    LiveAccount account(page);
     account.follow("ledger");
     EXPECT_EQ(account.last(), nullptr) << "it is computed beside the page that is written first";
     ASSERT_NE(next(account, "ledger"), nullptr);
@@ -74,7 +74,7 @@ TEST_F(AccountOfPages, IsComputedBesideThemAndOnceForALedger) {
 TEST_F(AccountOfPages, IsTriedAgainWhereItLacksSomething) {
     const std::string history = folder.path("run/history.json"), aside = folder.path("aside");
     std::filesystem::rename(history, aside);
-    KeptAccount account(page);
+    LiveAccount account(page);
     ASSERT_NE(next(account, "ledger"), nullptr);
     EXPECT_FALSE(account.last()->missing.empty());
     std::filesystem::rename(aside, history);
@@ -86,7 +86,7 @@ TEST_F(AccountOfPages, IsTriedAgainWhereItLacksSomething) {
 }
 
 TEST_F(AccountOfPages, IsComputedOnceMoreWhenTheRunHasEnded) {
-    KeptAccount account(page);
+    LiveAccount account(page);
     ASSERT_NE(next(account, "ledger"), nullptr);
     lose_history();
     ASSERT_TRUE(finished(account));
@@ -99,7 +99,7 @@ TEST_F(AccountOfPages, IsComputedOnceMoreWhenTheRunHasEnded) {
 
 TEST_F(AccountOfPages, HandsOnWhatIsRefused) {
     page.coalition_size = 4;
-    KeptAccount account(page);
+    LiveAccount account(page);
     EXPECT_NE(message_of<ConfigError>([&] { (void)next(account, "ledger"); }).find("0 to 3"),
               std::string::npos);
 }
