@@ -11,11 +11,7 @@ namespace sotto {
 namespace {
 
 std::vector<Option<TopologySpec>> topology_options() {
-    return {{{.name = "topology",
-              .common = true,
-              .other_names = {"network"},
-              .help = "{}",
-              .shapes_sums = true},
+    return {{{.name = "topology", .common = true, .help = "{}", .shapes_sums = true},
              bound(&TopologySpec::topology, named(one_of(topology_names()), parse_topology))},
             {{.name = "agents",
               .common = true,

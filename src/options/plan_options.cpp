@@ -266,48 +266,52 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
          clip_norm()}};
 }
 
-/// What an agent sends, and how often.
+/// How often an agent sends, and how long its steps are.
 std::vector<Option<PlanConfig>> round_options() {
-    return {
-        {{.name = "rounds",
-          .common = true,
-          .other_names = {"epochs", "iterations", "steps"},
-          .help = "training rounds T",
-          .ranks_must_agree = true},
-         bound(&PlanConfig::rounds, whole(1))},
-        {{.name = "step-size",
-          .common = true,
-          .other_names = {"lr", "learning-rate"},
-          .help = "eta, > 0",
-          .standing = "0.05, or 0.5 with an adjacency of records",
-          .ranks_must_agree = true},
-         bound(
-             [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
-        {{.name = "step-schedule",
-          .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
-                  "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
-          .details = R"(
+    return {{{.name = "rounds",
+              .common = true,
+              .other_names = {"epochs", "iterations", "steps"},
+              .help = "training rounds T",
+              .ranks_must_agree = true},
+             bound(&PlanConfig::rounds, whole(1))},
+            {{.name = "step-size",
+              .common = true,
+              .other_names = {"lr", "learning-rate"},
+              .help = "eta, > 0",
+              .standing = "0.05, or 0.5 with an adjacency of records",
+              .ranks_must_agree = true},
+             bound(
+                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
+            {{.name = "step-schedule",
+              .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+                      "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+              .details = R"(
 `inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
 sizes count in partial views.)",
-          .ranks_must_agree = true},
-         step_schedule()},
-        {{.name = "local-steps",
-          .help = "steps E an agent makes by itself in a round (dp-fedavg)",
-          .details = R"(
+              .ranks_must_agree = true},
+             step_schedule()},
+            {{.name = "local-steps",
+              .help = "steps E an agent makes by itself in a round (dp-fedavg)",
+              .details = R"(
 Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
 `--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
 [Equations](../equations.md) 20.)",
-          .ranks_must_agree = true},
-         bound(&PlanConfig::local_steps, whole(1, 10000))},
-        {{.name = "client-probability",
-          .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
-          .details = R"(
+              .ranks_must_agree = true},
+             bound(&PlanConfig::local_steps, whole(1, 10000))},
+            {{.name = "client-probability",
+              .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
+              .details = R"(
 By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
 expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
 [Equations](../equations.md) 20.)",
-          .ranks_must_agree = true,
-          .peers_may_set = false},
-         bound(&PlanConfig::client_probability, real_between(1e-12, 1))},
+              .ranks_must_agree = true,
+              .peers_may_set = false},
+             bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
+}
+
+/// Which records an agent uses in a round.
+std::vector<Option<PlanConfig>> batch_options() {
+    return {
         {{.name = "batch-size",
           .common = true,
           .help = "records an agent uses a round: a number, a share of its records (0.1), or all",
@@ -456,6 +460,7 @@ OptionGroup<PlanConfig>& plan_options() {
                                                                      mechanism_options(),
                                                                      budget_options(),
                                                                      round_options(),
+                                                                     batch_options(),
                                                                      smoothing_options(),
                                                                      shared_noise_options()});
     return group;

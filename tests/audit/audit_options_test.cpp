@@ -4,6 +4,7 @@
 
 #include "config/run_fixtures.hpp"
 #include "core/temporary_folder.hpp"
+#include "options/train_options.hpp"
 
 namespace sotto {
 namespace {
