@@ -64,6 +64,7 @@ function(sotto_library room)
     list(APPEND ARG_PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json Boost::headers)
     list(TRANSFORM ARG_PRIVATE_DEPENDS REPLACE "^.+$" "$<BUILD_INTERFACE:\\0>"
         REGEX "^(Boost::headers|nlohmann_json::nlohmann_json|Spectra::Spectra)$")
+    set_property(GLOBAL APPEND PROPERTY SOTTO_ROOMS ${room})
     add_library(sotto_${room} STATIC ${sources})
     add_library(sotto::${room} ALIAS sotto_${room})
     target_include_directories(sotto_${room} PRIVATE ${PROJECT_SOURCE_DIR}/src)

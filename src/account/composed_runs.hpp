@@ -1,6 +1,6 @@
 #pragma once
 
-// What several runs on the same data have revealed together; not installed.
+// What several runs on the same data have revealed together.
 
 #include <filesystem>
 #include <optional>

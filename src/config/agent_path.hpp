@@ -1,6 +1,6 @@
 #pragma once
 
-// Paths that differ by agent; not installed.
+// Paths that differ by agent.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Room for OpenBLAS's buffers under a limit on address space; not installed.
+// Room for OpenBLAS's buffers under a limit on address space.
 
 namespace sotto {
 

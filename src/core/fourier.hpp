@@ -1,6 +1,6 @@
 #pragma once
 
-// Fourier transforms of real sequences (docs/decisions/fft.md); not installed.
+// Fourier transforms of real sequences (docs/decisions/fft.md).
 
 #include <complex>
 #include <cstddef>

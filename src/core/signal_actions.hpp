@@ -1,6 +1,6 @@
 #pragma once
 
-// What this program does about signals, in one place; not installed.
+// What this program does about signals, in one place.
 
 #include <initializer_list>
 

@@ -50,7 +50,7 @@ struct CoalitionSolution {
 ///     minimise Tr(M R)  s.t.  [(R^(I))^-1]_uu <= kappa_u  for every |I| = q and u not in I.
 ///
 /// Small problems by Newton's method on a logarithmic barrier, others by prices and weights (plans
-/// of thousands of agents with sparse groups; noise/coalition_weights.hpp). With x = (R^(I))^-1 e_u
+/// of thousands of agents with sparse groups; coalition_weights.hpp). With x = (R^(I))^-1 e_u
 /// the constraint's derivative by a variance along b is -(b^T x)^2. Certificate: for multipliers
 /// lambda >= 0 of the constraints and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is
 /// convex and homogeneous of degree -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) -

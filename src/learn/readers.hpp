@@ -11,16 +11,12 @@
 
 namespace sotto {
 
-// One format of data files.
-
 /// Reads grey images in IDX format (bytes, magic number 0x00000803) with the labels of the file
 /// beside it, whose name has "labels-idx1" for "images-idx3" (0x00000801); plain or .gz each.
 /// Features are bytes / 255, labels 0 to 255. Transient memory: none beside the bytes.
 /// @throws DataError with file and byte for: another magic number, dimensions of zero, a file that
 ///         is shorter or longer than its header says, labels missing or of another number.
 [[nodiscard]] Dataset read_idx(const std::string& path);
-
-// One format of data files.
 
 /// Reads LEAF's JSON: {"users": [...], "num_samples": [...], "user_data": {user: {"x": [[...],
 /// ...], "y": [...]}}}; other keys are skipped. Features are x, nested arrays one after the other;
@@ -29,8 +25,6 @@ namespace sotto {
 /// @throws DataError with file, and byte or user, for: what is no such JSON, a user without data or
 ///         named twice, numbers of x, y and num_samples that differ, records of different lengths.
 [[nodiscard]] Dataset read_leaf(const std::string& path);
-
-// One format of data files.
 
 /// Reads LIBSVM text ("label index:value ..."; indices from 1, ascending; plain or .gz; #
 /// comments). Labels are those of the file: which classes they are is decided over all data of a

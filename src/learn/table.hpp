@@ -1,6 +1,6 @@
 #pragma once
 
-// Tables of CSV files as people have them; not installed.
+// Tables of CSV files as people have them.
 
 #include <Eigen/Core>
 #include <cstdint>

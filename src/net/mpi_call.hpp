@@ -1,6 +1,6 @@
 #pragma once
 
-// The C interface of MPI and the check of its return codes; not installed.
+// The C interface of MPI and the check of its return codes.
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1

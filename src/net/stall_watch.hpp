@@ -1,6 +1,6 @@
 #pragma once
 
-// Waiting for MPI requests without waiting for ever; not installed.
+// Waiting for MPI requests without waiting for ever.
 
 #include <cstdint>
 #include <deque>

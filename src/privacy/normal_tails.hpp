@@ -1,6 +1,6 @@
 #pragma once
 
-// Tails of the normal distribution, stable however far out; not installed.
+// Tails of the normal distribution, stable however far out.
 
 namespace sotto {
 

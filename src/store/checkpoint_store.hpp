@@ -1,6 +1,6 @@
 #pragma once
 
-// Checkpoints of a run directory; not installed.
+// Checkpoints of a run directory.
 
 #include <filesystem>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an agent has revealed in a run, by its own word; not installed.
+// What an agent has revealed in a run, by its own word.
 
 #include <filesystem>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Rounds of a run that may have left; not installed.
+// Rounds of a run that may have left.
 
 #include <filesystem>
 #include <memory>

@@ -13,7 +13,7 @@
 
 namespace sotto {
 
-/// Tasks of the table (tasks/table.hpp).
+/// Tasks of the table (task_table.hpp).
 [[nodiscard]] std::vector<std::string> task_names();
 /// Whether gradients depend on the data alone, not on messages: partial views are exact.
 [[nodiscard]] bool has_fixed_inputs(const TaskConfig& config);
@@ -33,7 +33,7 @@ void require_room(Eigen::Index parameters, std::size_t agents, const std::string
 /// @throws DataError, NetworkError, the same on every process.
 [[nodiscard]] LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network);
 
-/// The task that a configuration's `task` means: a shared library (own_task.hpp), or one of the
+/// The task that a configuration's `task` means: a shared library (SOTTO_OWN_TASK), or one of the
 /// table. @throws ConfigError for a name that is neither, with the nearest one.
 [[nodiscard]] TaskRecord named_task(const std::string& name);
 

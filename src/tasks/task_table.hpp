@@ -82,7 +82,7 @@ inline constexpr const char* python_task_name = "python";
 [[nodiscard]] TaskRecord softmax_task();
 
 /// The tasks a configuration can name. Beside them the name of a shared library is one too
-/// (own_task.hpp).
+/// (SOTTO_OWN_TASK).
 [[nodiscard]] Registry<TaskRecord>& tasks();
 
 /// Names of the tasks for which something holds, in the order of the table.

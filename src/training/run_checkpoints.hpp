@@ -1,6 +1,6 @@
 #pragma once
 
-// Checkpoints of a training under way; not installed.
+// Checkpoints of a training under way.
 
 #include <optional>
 

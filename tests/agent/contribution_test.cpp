@@ -15,7 +15,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-// What an agent contributes to a round, before noise. Clipping itself is clipping_test.cpp.
+// What an agent contributes to a round, before noise.
 
 constexpr double grid = 0x1p-30;
 

@@ -105,6 +105,23 @@ Scan scan(const std::filesystem::path& root) {
     return result;
 }
 
+/// What the pattern finds in a file of the project, in order.
+std::vector<std::string> found_in(const char* file, const std::regex& pattern) {
+    std::ifstream stream(std::filesystem::path(SOTTO_SOURCE_DIR) / file);
+    std::vector<std::string> found;
+    for (std::string line; std::getline(stream, line);) {
+        std::smatch match;
+        if (std::regex_search(line, match, pattern)) found.push_back(match[1]);
+    }
+    return found;
+}
+
+TEST(Layering, IsTheSameInTheBuildAndInItsPage) {
+    const std::vector<std::string> rooms(layers.begin(), layers.end());
+    EXPECT_EQ(found_in("src/CMakeLists.txt", std::regex(R"(^sotto_library\((\w+) )")), rooms);
+    EXPECT_EQ(found_in("docs/architecture.md", std::regex(R"(^\| `(\w+)/` \|)")), rooms);
+}
+
 TEST(Layering, EveryHeaderIncludesOnlyWhatStandsBeforeIt) {
     const Scan headers = scan(std::filesystem::path(SOTTO_SOURCE_DIR) / "include" / "sotto");
     EXPECT_GT(headers.files, 10);

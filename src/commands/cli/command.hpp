@@ -9,7 +9,7 @@
 
 namespace sotto::cli {
 
-/// One subcommand. Another one is a folder and a line in the table of command_table.cpp, or a file
+/// One subcommand. Another one is a folder and a line in the table of command.cpp, or a file
 /// of its own that is linked into the program (Registered).
 struct Command {
     std::string name{};

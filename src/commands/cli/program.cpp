@@ -33,9 +33,8 @@ std::string program_help() {
     for (const Command& command : commands().records())
         text += fmt::format("  {:<8} {}\n", command.name, command.summary);
     text +=
-        "\n`sotto <command> --help` lists the options of a command that most people use, `--help "
-        "all` "
-        "all of them. `sotto --version` prints the version.\n";
+        "\n`sotto <command> --help` shows the options that most people use, `sotto <command> "
+        "--help all` all of them. `sotto --version` prints the version.\n";
     return text + "exit codes: " + exit_code_list() + "\n\nexample: sotto train --epsilon 3\n";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pieces of messages between this process's agents and those of others; not installed.
+// Pieces of messages between this process's agents and those of others.
 
 #include <Eigen/Dense>
 #include <cstddef>

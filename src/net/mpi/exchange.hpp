@@ -1,6 +1,6 @@
 #pragma once
 
-// Messages between neighbours; not installed.
+// Messages between neighbours.
 
 #include <Eigen/Dense>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sums of what the neighbours share; not installed.
+// Sums of what the neighbours share.
 
 #include <Eigen/Dense>
 #include <cstdint>

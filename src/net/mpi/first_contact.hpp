@@ -1,6 +1,6 @@
 #pragma once
 
-// The first messages of a job; not installed.
+// The first messages of a job.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// One vector of all agents, by way of process 0; not installed.
+// One vector of all agents, by way of process 0.
 
 #include <Eigen/Dense>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Along which edges messages go; not installed.
+// Along which edges messages go.
 
 #include <cstddef>
 #include <span>

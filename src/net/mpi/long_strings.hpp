@@ -1,6 +1,6 @@
 #pragma once
 
-// Strings of bytes that may be longer than one MPI call can carry; not installed.
+// Strings of bytes that may be longer than one MPI call can carry.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Largest values over all processes; not installed.
+// Largest values over all processes.
 
 #include <span>
 #include <vector>

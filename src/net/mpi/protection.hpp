@@ -1,6 +1,6 @@
 #pragma once
 
-// Keys for what leaves the process; not installed.
+// Keys for what leaves the process.
 
 #include <Eigen/Dense>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-// All processes of the job; not installed.
+// All processes of the job.
 
 #include <memory>
 #include <span>
