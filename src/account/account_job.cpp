@@ -164,7 +164,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
                                  const std::map<int, Guarantee>& eavesdropper,
                                  const AccountSubject& subject,
                                  const AccountConfig& config) {
-    const ViewBoundInput bounds{config.subject.plan,
+    const ViewBoundInput bounds{subject.settled,
                                 subject,
                                 static_cast<double>(findings.questions.size()),
                                 config.how.threads};

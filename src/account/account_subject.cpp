@@ -12,6 +12,7 @@
 #include "planning/build_topography.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/planning.hpp"
+#include "planning/settle.hpp"
 #include "sotto/core/names.hpp"
 #include "views/process_checks.hpp"
 
@@ -26,29 +27,30 @@ AccountSubject::AccountSubject(BuiltTopography topography, NoisePlan noise)
 std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
                                                       Network& network) {
     std::optional<BuiltTopography> built;
-    std::vector<PrivacyBudget> budgets;
-    std::vector<Exposure> exposures;
-    std::optional<PlannedNoise> planned;
     const bool leader = network.process() == 0;
     network.agree([&] {
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
-        require_chosen_gossip_steps(config.plan);
         built = build_topography(config.graph, config.plan);
-        const int agents = built->topography.graph.agents();
-        exposures = build_exposures(config.plan, agents, {});
-        const std::optional<double> sensitivity = config.sensitivity      ? config.sensitivity
-                                                  : config.plan.noise_std ? std::optional(1.0)
-                                                                          : std::nullopt;
+    });
+    const auto [settled, choices] =
+        settle(config.plan,
+               {.topography = built->topography, .dimension = config.dimension},
+               network,
+               leader);
+    CountedRounds rounds;
+    std::optional<PlannedNoise> planned;
+    network.agree([&] {
+        rounds = count_rounds(settled, built->topography.graph.agents(), {});
+        const std::optional<double> sensitivity = config.sensitivity  ? config.sensitivity
+                                                  : settled.noise_std ? std::optional(1.0)
+                                                                      : std::nullopt;
         if (sensitivity)
-            for (auto& exposure : exposures) exposure.sensitivity = *sensitivity;
-        budgets = build_budgets(config.plan, agents);
-        count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
+            for (auto& exposure : rounds.exposures) exposure.sensitivity = *sensitivity;
         // A rating nobody reads here, which takes a decomposition otherwise.
-        PlanConfig design = config.plan;
+        SettledPlan design = settled;
         if (design.plan_file || !find_mechanism("mechanism", design.mechanism).uses_utility)
             design.utility = {Utility::Kind::one_step, 1};
-        design = with_temporal(design, choose_temporal(design, built->topography, {}, 1));
-        if (leader) planned = plan_noise(design, built->topography, exposures, budgets, false);
+        if (leader) planned = plan_noise(design, built->topography, rounds, false);
     });
     require_same_everywhere(
         network,
@@ -62,26 +64,27 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
     NoisePlan plan = share_plan(network,
                                 planned ? std::optional(planned->design.plan) : std::nullopt,
                                 built->topography.graph,
-                                most_temporal_values(config.plan));
+                                most_temporal_values(settled));
     auto subject = std::make_unique<AccountSubject>(std::move(*built), std::move(plan));
     network.agree([&] {
         CountedPlan counted =
-            count_plan(subject->plan, config.plan, subject->built.topography, exposures, budgets);
+            count_plan(subject->plan, settled, subject->built.topography, std::move(rounds));
+        subject->settled = settled;
         subject->exposures = std::move(counted.exposures);
         subject->delta = counted.budgets.front().delta;
-        subject->use = plan_use(config.plan, subject->built.topography.mixing);
+        subject->use = plan_use(settled, subject->built.topography.mixing);
         subject->process.phases =
-            phases_of(subject->built.topography, config.graph, config.plan, config.departures);
+            phases_of(subject->built.topography, config.graph, settled, config.departures);
         if (subject->process.phases.size() > 1 &&
             subject->plan.distribution() == StreamDistribution::laplace)
             throw ConfigError(
                 fmt::format("--departures: not possible with mechanism {}, whose noise is Laplace "
                             "(allowed: nobody leaves, or Gaussian noise)",
                             subject->plan.mechanism));
-        set_exchanges(subject->process, config.plan);
+        set_exchanges(subject->process, settled);
         require_possible_push_sum(subject->built.topography, subject->plan, config.l2);
         subject->process.step_sizes =
-            process_steps(subject->plan, config.plan.steps, config.l2, config.plan.rounds);
+            process_steps(subject->plan, settled.steps, config.l2, settled.rounds);
     });
     if (planned) subject->plan_seconds = planned->seconds;
     return subject;

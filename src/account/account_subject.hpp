@@ -18,7 +18,8 @@ namespace sotto {
 /// What an account is about.
 struct SubjectConfig {
     GraphConfig graph;
-    PlanConfig plan;
+    AskedPlan plan;
+    long dimension = 1;                 ///< parameters of the model, for what is left to the plan
     std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
     double l2 = 0;                      ///< regularisation of the training
     bool fixed_inputs = false;          ///< inputs do not depend on messages
@@ -36,6 +37,7 @@ struct AccountSubject {
     AccountSubject(const AccountSubject&) = delete;
     AccountSubject& operator=(const AccountSubject&) = delete;
     BuiltTopography built;
+    SettledPlan settled;  ///< what was asked for, with what was chosen
     NoisePlan plan;
     std::vector<Exposure> exposures;  ///< one per agent; sens2 counts the plan's temporal factor
     double delta = 0;                 ///< of its guarantees; 0 under Laplace noise

@@ -175,7 +175,6 @@ OptionTexts with_attack_defaults(OptionTexts given) {
 AuditConfig read_audit_config(const OptionTexts& given) {
     AuditConfig config = audit_option_set().read(
         with_default_clip(with_attack_defaults(with_agents_of_files(given))));
-    settle_final_gossip(config.train.plan, given, true);
     require_meaning(config);
     settle_train_config(config.train, given.contains("stall-warn"));
     (void)as_ini(config);

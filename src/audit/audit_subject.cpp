@@ -118,6 +118,19 @@ SubjectConfig account_config(const AuditConfig& config) {
     return account;
 }
 
+/// What is audited is what is accounted for, so both must be given the same numbers.
+/// @throws ConfigError where K or b is left to the plan.
+void require_given_choices(const AskedPlan& plan) {
+    if (plan.open.gossip_steps)
+        throw ConfigError(
+            "gossip-steps: auto is not possible in an audit (allowed: the K that `sotto plan "
+            "--gossip-steps auto` says)");
+    if (plan.open.cycle)
+        throw ConfigError(
+            "participation: cyclic-poisson:auto is not possible in an audit (allowed: the "
+            "cyclic-poisson:b that `sotto plan` says)");
+}
+
 MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
     if (account.plan.aggregation == Aggregation::trusted_mean)
         throw ConfigError(fmt::format(
@@ -143,7 +156,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
     network.agree([&] {
         require_confidence(config.level);
         require_participation(config);
-        require_chosen_gossip_steps(config.train.plan);
+        require_given_choices(config.train.plan);
         require_given_clip(config.train.plan);
         if (fixed_inputs) accounted = account_config(config);
     });

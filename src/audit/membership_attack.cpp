@@ -33,11 +33,11 @@ std::vector<Guarantee> claims(const PlanConfig& config,
                               const AuditSubject& subject,
                               const NoisePlan& plan,
                               const std::vector<Index>& records) {
-    const CountedPlan counted = count_plan(plan,
-                                           config,
-                                           subject.topography,
-                                           build_exposures(config, plan.agents, records),
-                                           build_budgets(config, plan.agents));
+    const CountedPlan counted = count_plan(
+        plan,
+        config,
+        subject.topography,
+        {build_exposures(config, plan.agents, records), build_budgets(config, plan.agents)});
     return guarantees(plan, {subject.view.members}, counted.exposures, config.delta);
 }
 

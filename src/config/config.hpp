@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/evaluation.hpp"
@@ -70,21 +71,14 @@ struct PlanConfig {
     BatchSize batch_size;                      ///< B, of an agent in a round
     GossipRule gossip = GossipRule::plain;     ///< weights of the exchanges of a round
     int gossip_steps = 1;                      ///< K
-    /// K is still to be chosen, by the noise that is planned (choose_gossip_steps).
-    bool choose_gossip_steps = false;
-    std::optional<double> max_bytes;          ///< of all agents' messages, where K is chosen
-    double momentum = 0;                      ///< B, on noisy gradients
-    ModelAverage average;                     ///< what agents end up with
-    std::optional<int> final_gossip = 0;      ///< L; none: final_gossip_steps
-    bool default_final_gossip = false;        ///< nobody said any yet (settle_final_gossip)
-    std::string spatial_mechanism = "pairs";  ///< of space-time
-    TemporalShape temporal;                   ///< of mafalda and space-time
-    /// Its kind and band are still to be chosen, by what they cost (choose_temporal).
-    bool choose_temporal = true;
-    StepSchedule steps;  ///< plans depend on it where rounds are not alike
+    std::optional<double> max_bytes;           ///< of all agents' messages, where K is chosen
+    double momentum = 0;                       ///< B, on noisy gradients
+    ModelAverage average;                      ///< what agents end up with
+    std::optional<int> final_gossip = 0;       ///< L; none: final_gossip_steps
+    std::string spatial_mechanism = "pairs";   ///< of space-time
+    TemporalShape temporal;                    ///< of mafalda and space-time
+    StepSchedule steps;                        ///< plans depend on it where rounds are not alike
     Participation participation;
-    /// b of "cyclic-poisson:b" is still to be chosen, by the noise that is planned (choose_cycle).
-    bool choose_cycle = false;
     /// q with Poisson sampling, where there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
     double variance_cap = 1e4;
@@ -95,6 +89,32 @@ struct PlanConfig {
     std::optional<std::string> budgets_file;     ///< epsilon of every agent
     std::optional<std::string> covariance_file;  ///< of mechanisms that take one
     std::optional<std::string> plan_file;        ///< use this plan instead of solving
+};
+
+/// What a person leaves to the plan; settle() (planning) chooses it.
+struct OpenChoices {
+    bool temporal = true;       ///< kind and band of the temporal factor: --temporal auto
+    bool cycle = false;         ///< b: --participation cyclic-poisson:auto
+    bool gossip_steps = false;  ///< K: --gossip-steps auto
+    bool final_gossip = false;  ///< L: nothing was said of it
+};
+
+/// A plan as a person asked for it. Values of what is open are placeholders.
+struct AskedPlan : PlanConfig {
+    AskedPlan() = default;
+    /// With nothing open.
+    AskedPlan(PlanConfig values)  // NOLINT(google-explicit-constructor)
+        : PlanConfig(std::move(values)), open{.temporal = false} {}
+    OpenChoices open;
+};
+
+/// A plan in which nothing is open: what noise is planned and counted for. An AskedPlan becomes one
+/// by settle() only.
+struct SettledPlan : PlanConfig {
+    SettledPlan() = default;
+    SettledPlan(PlanConfig values)  // NOLINT(google-explicit-constructor)
+        : PlanConfig(std::move(values)) {}
+    SettledPlan(const AskedPlan&) = delete;
 };
 
 /// How columns of numbers of a table are scaled where no bounds are given.
@@ -167,7 +187,7 @@ struct NetworkSpec {
 
 struct TrainConfig {
     GraphConfig graph;
-    PlanConfig plan;
+    AskedPlan plan;
     TaskConfig task;
     LearntClipConfig clip;
     double l2 = 0;
@@ -212,6 +232,9 @@ struct TrainConfig {
     int threads = 1;                   ///< what that comes to here
     /// File from which a run is deducted before it begins (BudgetAccountFile); %r is the agent.
     std::optional<std::string> budget_account;
+
+    /// Whether figures of the rounds alone are asked for: what secure sums hide, partial views.
+    [[nodiscard]] bool asks_about_rounds_alone() const { return secure_sum || !views.empty(); }
 };
 
 }  // namespace sotto

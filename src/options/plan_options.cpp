@@ -27,65 +27,65 @@ OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
 }
 
 /// The factor's kind and band; when it begins anew is an option of its own.
-Binding<PlanConfig> temporal_kind() {
+Binding<AskedPlan> temporal_kind() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
             one_of({"auto", "dense", "banded:B", "one-lag"}),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
                 const long restart = config.temporal.restart;
-                config.choose_temporal = text == chosen;
+                config.open.temporal = text == chosen;
                 config.temporal =
-                    config.choose_temporal ? TemporalShape() : parse_temporal(option, text, chosen);
+                    config.open.temporal ? TemporalShape() : parse_temporal(option, text, chosen);
                 config.temporal.restart = restart;
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
-                if (config.choose_temporal) return std::string(chosen);
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                if (config.open.temporal) return std::string(chosen);
                 return temporal_text(config.temporal);
             }};
 }
 
-Binding<PlanConfig> temporal_restart() {
+Binding<AskedPlan> temporal_restart() {
     return {OptionKind::value,
             whole(1).allowed,
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
                 config.temporal.restart = static_cast<long>(whole(1).read(option, text));
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
+            [](const AskedPlan& config) -> std::optional<std::string> {
                 if (config.temporal.restart == 0) return std::nullopt;
                 return std::to_string(config.temporal.restart);
             }};
 }
 
 /// Who takes part when; b of the cycle may be left to the plan.
-Binding<PlanConfig> participation_of_records() {
+Binding<AskedPlan> participation_of_records() {
     static constexpr std::string_view chosen = "cyclic-poisson:auto";
     return {OptionKind::value,
             one_of({"every", "cyclic:b", "poisson", "cyclic-poisson:b", "cyclic-poisson:auto"}),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
-                config.choose_cycle = text == chosen;
-                config.participation = config.choose_cycle
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
+                config.open.cycle = text == chosen;
+                config.participation = config.open.cycle
                                            ? Participation{.cycle = 1, .poisson = true}
                                            : parse_participation(option, text);
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
-                return config.choose_cycle ? std::string(chosen) : name_of(config.participation);
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                return config.open.cycle ? std::string(chosen) : name_of(config.participation);
             }};
 }
 
 /// L, or one that follows from the others; not written where a training still has to settle it.
-Binding<PlanConfig> final_gossip() {
+Binding<AskedPlan> final_gossip() {
     constexpr long long most = 100000;
     return {OptionKind::value,
             numbers_in(*whole(0, most).allowed.range,
                        among_others("auto, or a whole number from 0", {"auto"})),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
-                config.default_final_gossip = false;
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
+                config.open.final_gossip = false;
                 config.final_gossip.reset();
                 if (text != "auto")
                     config.final_gossip = static_cast<int>(whole(0, most).read(option, text));
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
-                if (config.default_final_gossip) return std::nullopt;
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                if (config.open.final_gossip) return std::nullopt;
                 return config.final_gossip ? std::to_string(*config.final_gossip)
                                            : std::string("auto");
             }};
@@ -95,13 +95,13 @@ Binding<PlanConfig> final_gossip() {
 OptionFormat<double> positive_with_a_square() { return real_between(1e-100, 1e100); }
 
 /// C, or where learning it starts.
-Binding<PlanConfig> clip_norm() {
+Binding<AskedPlan> clip_norm() {
     static constexpr std::string_view learnt = "auto", from = "auto:";
     return {
         OptionKind::value,
         numbers_in(*positive_with_a_square().allowed.range,
                    among_others("a number from 1e-100 to 1e100, auto, auto:C", {"auto", "auto:C"})),
-        [](PlanConfig& config, const std::string& option, const std::string& text) {
+        [](AskedPlan& config, const std::string& option, const std::string& text) {
             const bool starts_there = text.starts_with(from);
             config.learn_clip = text == learnt || starts_there;
             config.clip_norm = text == learnt
@@ -109,44 +109,44 @@ Binding<PlanConfig> clip_norm() {
                                    : positive_with_a_square().read(
                                          option, starts_there ? text.substr(from.size()) : text);
         },
-        [](const PlanConfig& config) -> std::optional<std::string> {
+        [](const AskedPlan& config) -> std::optional<std::string> {
             return (config.learn_clip ? std::string(from) : std::string()) +
                    real_text(config.clip_norm);
         }};
 }
 
 /// K, or left to the plan.
-Binding<PlanConfig> gossip_steps() {
+Binding<AskedPlan> gossip_steps() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
             numbers_in(*whole(1, 1000).allowed.range,
                        among_others("auto, or a whole number from 1 to 1000", {"auto"})),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
-                config.choose_gossip_steps = text == chosen;
-                config.gossip_steps = config.choose_gossip_steps
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
+                config.open.gossip_steps = text == chosen;
+                config.gossip_steps = config.open.gossip_steps
                                           ? 1
                                           : static_cast<int>(whole(1, 1000).read(option, text));
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
-                return config.choose_gossip_steps ? std::string(chosen)
-                                                  : std::to_string(config.gossip_steps);
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                return config.open.gossip_steps ? std::string(chosen)
+                                                : std::to_string(config.gossip_steps);
             }};
 }
 
 /// The schedule without its first step size, which is an option of its own.
-Binding<PlanConfig> step_schedule() {
+Binding<AskedPlan> step_schedule() {
     return {OptionKind::value,
             among_others("", {"constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."}),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
                 config.steps = parse_step_schedule(option, text, config.steps.step_size);
             },
-            [](const PlanConfig& config) -> std::optional<std::string> {
+            [](const AskedPlan& config) -> std::optional<std::string> {
                 return name_of(config.steps);
             }};
 }
 
 /// Who adds which noise.
-std::vector<Option<PlanConfig>> mechanism_options() {
+std::vector<Option<AskedPlan>> mechanism_options() {
     return {
         {{.name = "mechanism",
           .common = true,
@@ -211,7 +211,7 @@ gains little more than a factor B + 1 over independent rounds.)",
 }
 
 /// How much of what is protected.
-std::vector<Option<PlanConfig>> budget_options() {
+std::vector<Option<AskedPlan>> budget_options() {
     return {
         {{.name = "epsilon",
           .common = true,
@@ -267,7 +267,7 @@ model, whatever C has become. [Equations](../equations.md) 18. `plan` and `accou
 }
 
 /// How often an agent sends, and how long its steps are.
-std::vector<Option<PlanConfig>> round_options() {
+std::vector<Option<AskedPlan>> round_options() {
     return {{{.name = "rounds",
               .common = true,
               .other_names = {"epochs", "iterations", "steps"},
@@ -310,7 +310,7 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
 }
 
 /// Which records an agent uses in a round.
-std::vector<Option<PlanConfig>> batch_options() {
+std::vector<Option<AskedPlan>> batch_options() {
     return {
         {{.name = "batch-size",
           .common = true,
@@ -350,7 +350,7 @@ In a training it is `--batch-size` / records of each agent. `sotto account --sam
 }
 
 /// What is done with noisy messages and models: it costs no privacy.
-std::vector<Option<PlanConfig>> smoothing_options() {
+std::vector<Option<AskedPlan>> smoothing_options() {
     return {
         {{.name = "gossip-steps",
           .help = "{}: mixing steps K a round, each of which sends messages",
@@ -402,7 +402,7 @@ Not where noise is added to messages or correlated over rounds. The step size co
 }
 
 /// Whom the noise withstands, and files.
-std::vector<Option<PlanConfig>> shared_noise_options() {
+std::vector<Option<AskedPlan>> shared_noise_options() {
     return {{{.name = "coalition-size",
               .help = "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)",
               .peers_may_set = false},
@@ -453,35 +453,35 @@ with the cube of the number of pairs.)"},
 
 }  // namespace
 
-OptionGroup<PlanConfig>& plan_options() {
+OptionGroup<AskedPlan>& plan_options() {
     // A mechanism that is given is read after the one that --covariance means.
-    static OptionGroup<PlanConfig> group = option_group<PlanConfig>("Noise plan",
-                                                                    {covariance_options(),
-                                                                     mechanism_options(),
-                                                                     budget_options(),
-                                                                     round_options(),
-                                                                     batch_options(),
-                                                                     smoothing_options(),
-                                                                     shared_noise_options()});
+    static OptionGroup<AskedPlan> group = option_group<AskedPlan>("Noise plan",
+                                                                  {covariance_options(),
+                                                                   mechanism_options(),
+                                                                   budget_options(),
+                                                                   round_options(),
+                                                                   batch_options(),
+                                                                   smoothing_options(),
+                                                                   shared_noise_options()});
     return group;
 }
 
 namespace {
 
 /// It says the mechanism, too, for which it has to be read before --mechanism.
-Binding<PlanConfig> covariance_file() {
+Binding<AskedPlan> covariance_file() {
     return {OptionKind::value,
             among_others("", {"FILE.npy"}),
-            [](PlanConfig& config, const std::string& option, const std::string& text) {
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
                 config.covariance_file = some_text().read(option, text);
                 config.mechanism = mechanisms_with(&Mechanism::takes_covariance).front();
             },
-            [](const PlanConfig& config) { return config.covariance_file; }};
+            [](const AskedPlan& config) { return config.covariance_file; }};
 }
 
 }  // namespace
 
-std::vector<Option<PlanConfig>> covariance_options() {
+std::vector<Option<AskedPlan>> covariance_options() {
     return {{{.name = "covariance",
               .help = "FILE.npy: n x n numbers that say how the noise of agents is correlated, for "
                       "mechanism covariance, which it chooses",
@@ -546,36 +546,8 @@ OptionTexts with_participation_without_data(OptionTexts given) {
     return known ? with_default_participation(std::move(given)) : given;
 }
 
-namespace {
-
-void settle(PlanConfig& config, bool rounds_alone) {
-    config.default_final_gossip = false;
-    config.final_gossip.reset();
-    if (rounds_alone) config.final_gossip = 0;
-}
-
-/// What secure sums hide, and figures of partial views.
-bool asks_for_figures_of_rounds(const TrainConfig& config) {
-    return config.secure_sum || !config.views.empty();
-}
-
-}  // namespace
-
-void settle_final_gossip(PlanConfig& config, const OptionTexts& given, bool rounds_alone) {
-    if (!given.contains("final-gossip")) settle(config, rounds_alone);
-}
-
-void settle_final_gossip(TrainConfig& config, Network& network) {
-    constexpr std::string_view none = "0", some = "auto";
-    if (!config.plan.default_final_gossip) return;
-    std::string said(asks_for_figures_of_rounds(config) ? none : some);
-    said = network.broadcast(said, some.size());
-    network.agree([&] {
-        if (said != none && said != some)
-            throw NetworkError(
-                fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
-    });
-    settle(config.plan, said == none || config.secure_sum);
+bool leaves_final_gossip_open(const OptionTexts& given, bool rounds_alone) {
+    return !given.contains("final-gossip") && !rounds_alone;
 }
 
 }  // namespace sotto

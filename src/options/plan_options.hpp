@@ -11,10 +11,10 @@
 namespace sotto {
 
 /// Which noise, for which budget.
-[[nodiscard]] OptionGroup<PlanConfig>& plan_options();
+[[nodiscard]] OptionGroup<AskedPlan>& plan_options();
 
 /// --covariance: a mechanism of one's own.
-[[nodiscard]] std::vector<Option<PlanConfig>> covariance_options();
+[[nodiscard]] std::vector<Option<AskedPlan>> covariance_options();
 
 /// `given`, with --clip-norm 1 and --step-size 0.5 where single records are protected and nobody
 /// says otherwise: the clip is then of a record's gradient, whose norm is about 1 where a model
@@ -29,15 +29,10 @@ namespace sotto {
 /// The same where no data are read: where a probability is given.
 [[nodiscard]] OptionTexts with_participation_without_data(OptionTexts given);
 
-/// L of --final-gossip where nobody said any, for every command that plans: `auto`, or 0 where
-/// figures of the rounds alone are asked for, which exchanges after them would change: views of few
-/// messages, what secure sums hide, noise planned for missed rounds.
+/// Whether L of --final-gossip is left to the plan: it is not where it was given, nor where figures
+/// of the rounds alone are asked for, which exchanges after them would change (views of few
+/// messages, what secure sums hide, noise planned for missed rounds); there it is 0.
 /// @param given the options as they were typed.
-void settle_final_gossip(PlanConfig& config, const OptionTexts& given, bool rounds_alone);
-
-/// The same in a training, where it is left open (PlanConfig::default_final_gossip): process 0 says
-/// whether it is asked for views. COLLECTIVE, after options were compared.
-/// @throws NetworkError for a word that process 0 must not say; the same on every process.
-void settle_final_gossip(TrainConfig& config, Network& network);
+[[nodiscard]] bool leaves_final_gossip_open(const OptionTexts& given, bool rounds_alone);
 
 }  // namespace sotto

@@ -32,7 +32,7 @@ OptionSet<TrainConfig> train_option_set() {
 TrainConfig read_train_config(const OptionTexts& given, const std::set<std::string>& kept) {
     TrainConfig config = train_option_set().read(with_default_clip(
         with_default_participation(with_task_defaults(with_agents_of_files(given)))));
-    config.plan.default_final_gossip = !given.contains("final-gossip");
+    config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
     settle_train_config(config, given.contains("stall-warn") && !kept.contains("stall-warn"));
     (void)as_ini(config);
     return config;

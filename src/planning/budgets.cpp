@@ -146,7 +146,7 @@ std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents) {
     return budgets;
 }
 
-std::vector<Exposure> build_exposures(const PlanConfig& config,
+std::vector<Exposure> build_exposures(const SettledPlan& config,
                                       int agents,
                                       const std::vector<Eigen::Index>& records) {
     if (config.sampling_probability && !records.empty())
@@ -154,10 +154,6 @@ std::vector<Exposure> build_exposures(const PlanConfig& config,
             fmt::format("--sampling-probability: {} is not possible where data are read; there it "
                         "is --batch-size / records of each agent",
                         *config.sampling_probability));
-    if (config.choose_cycle)
-        throw ConfigError(
-            "participation: cyclic-poisson:auto is not possible here (allowed: cyclic-poisson:b; "
-            "sotto plan and sotto train choose b and say which)");
     require_possible_updates(config);
     std::vector<Exposure> exposures;
     for (int u = 0; u < agents; ++u)
@@ -221,6 +217,15 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
     }
 }
 
+CountedRounds count_rounds(const SettledPlan& config,
+                           int agents,
+                           const std::vector<Eigen::Index>& records) {
+    CountedRounds counted{build_exposures(config, agents, records), build_budgets(config, agents)};
+    count_sampling(
+        counted.budgets, counted.exposures, config, Membership::everybody(agents).numbers);
+    return counted;
+}
+
 StreamDistribution configured_noise(const PlanConfig& config) {
     return find_mechanism("mechanism", config.mechanism).distribution;
 }
@@ -234,10 +239,10 @@ PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing) {
 }
 
 CountedPlan count_plan(const NoisePlan& plan,
-                       const PlanConfig& config,
+                       const SettledPlan& config,
                        const Topography& topography,
-                       std::vector<Exposure> exposures,
-                       std::vector<PrivacyBudget> budgets) {
+                       CountedRounds rounds) {
+    auto& [exposures, budgets] = rounds;
     require_possible(plan, config, topography);
     const Eigen::VectorXd squared =
         run_sensitivity_squared(plan, plan_use(config, topography.mixing), config.rounds);
@@ -256,7 +261,7 @@ CountedPlan count_plan(const NoisePlan& plan,
                             noise,
                             config.delta);
     }
-    return {std::move(exposures), std::move(budgets)};
+    return {std::move(rounds)};
 }
 
 namespace {

@@ -20,9 +20,8 @@ namespace sotto {
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
 /// One exposure per agent, for independent rounds (see count_plan). @param records N_u of every
-/// agent, or empty if there are no data yet.  @throws ConfigError as agent_exposure, and where the
-/// cycle is still to be chosen (choose_cycle).
-[[nodiscard]] std::vector<Exposure> build_exposures(const PlanConfig& config,
+/// agent, or empty if there are no data yet.  @throws ConfigError as agent_exposure.
+[[nodiscard]] std::vector<Exposure> build_exposures(const SettledPlan& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
@@ -37,6 +36,18 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
                     std::span<const int> agents,
                     const std::function<PrivacyLoss(int agent, long pattern)>& spent = {});
 
+/// Exposures and budgets of all agents, as they count for independent rounds: what a plan is made
+/// for.
+struct CountedRounds {
+    std::vector<Exposure> exposures;
+    std::vector<PrivacyBudget> budgets;
+};
+/// build_exposures, build_budgets and count_sampling of all agents of a run that begins.
+/// @throws as these.
+[[nodiscard]] CountedRounds count_rounds(const SettledPlan& config,
+                                         int agents,
+                                         const std::vector<Eigen::Index>& records);
+
 /// The noise of the configured mechanism.
 [[nodiscard]] StreamDistribution configured_noise(const PlanConfig& config);
 /// [R^-1]_uu of noise of this standard deviation.
@@ -45,11 +56,8 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
 /// How the configured run uses a plan.
 [[nodiscard]] PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing);
 
-/// Exposures and budgets of all agents, as they count for one plan.
-struct CountedPlan {
-    std::vector<Exposure> exposures;
-    std::vector<PrivacyBudget> budgets;
-};
+/// The same as they count for one plan.
+struct CountedPlan : CountedRounds {};
 /// Makes exposures count what rounds of this plan have to do with each other
 /// (run_sensitivity_squared), and calibrates budgets for its noise; with --noise-std a budget is
 /// what the configured noise spends.
@@ -57,10 +65,9 @@ struct CountedPlan {
 /// ConfigError for Laplace noise with an adjacency of records, and for noise that depends on the
 /// receiver where mixing changes.
 [[nodiscard]] CountedPlan count_plan(const NoisePlan& plan,
-                                     const PlanConfig& config,
+                                     const SettledPlan& config,
                                      const Topography& topography,
-                                     std::vector<Exposure> exposures,
-                                     std::vector<PrivacyBudget> budgets);
+                                     CountedRounds rounds);
 
 /// An optimum with its certificate.
 struct CertifiedOptimum {

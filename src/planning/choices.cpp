@@ -75,30 +75,26 @@ class CandidatePlans {
     [[nodiscard]] double noise_of(const CycleCandidate& candidate) {
         const PlanConfig trial = with_cycle(config_, candidate);
         const int agents = topography_.graph.agents();
-        const std::vector<Exposure> exposures = build_exposures(trial, agents, records_);
-        std::vector<PrivacyBudget> budgets = build_budgets(trial, agents);
-        count_sampling(budgets, exposures, trial, Membership::everybody(agents).numbers);
+        const CountedRounds counted = count_rounds(trial, agents, records_);
         Eigen::VectorXd kappa(agents);
         for (int u = 0; u < agents; ++u) {
             const auto place = static_cast<std::size_t>(u);
-            kappa(u) = precision_limit(budgets[place], exposures[place]);
+            kappa(u) = precision_limit(counted.budgets[place], counted.exposures[place]);
         }
-        return objective_of(trial, exposures, budgets, kappa / kappa.minCoeff()) / kappa.minCoeff();
+        return objective_of(trial, counted, kappa / kappa.minCoeff()) / kappa.minCoeff();
     }
 
   private:
     /// In units of the smallest kappa. Without a temporal factor it depends on nothing else than
     /// how kappa differs between agents.
     double objective_of(const PlanConfig& trial,
-                        const std::vector<Exposure>& exposures,
-                        const std::vector<PrivacyBudget>& budgets,
+                        const CountedRounds& counted,
                         const Eigen::VectorXd& relative) {
         constexpr double same = 1e-9;
         if (known_objective_ && trial.temporal == known_temporal_ &&
             (relative - known_relative_).cwiseAbs().maxCoeff() < same)
             return *known_objective_;
-        known_objective_ =
-            plan_noise(trial, topography_, exposures, budgets, false).design.objective;
+        known_objective_ = plan_noise(trial, topography_, counted, false).design.objective;
         known_temporal_ = trial.temporal;
         known_relative_ = relative;
         return *known_objective_;
@@ -112,15 +108,9 @@ class CandidatePlans {
     Eigen::VectorXd known_relative_;
 };
 
-/// What other processes need to know of it.
-std::string name_of(const CycleCandidate& candidate) {
-    return fmt::format("{} {}", candidate.cycle, candidate.band);
-}
-
 }  // namespace
 
 PlanConfig with_cycle(PlanConfig config, const CycleCandidate& candidate) {
-    config.choose_cycle = false;
     config.participation = {.cycle = candidate.cycle, .poisson = true};
     if (find_mechanism("mechanism", config.mechanism).takes_temporal) {
         config.temporal.kind = TemporalShape::Kind::banded;
@@ -142,38 +132,6 @@ CycleChoice choose_cycle(const PlanConfig& config,
         if (candidate.noise < choice.best().noise) choice.chosen = choice.candidates.size() - 1;
     }
     return choice;
-}
-
-AgreedCycle agree_on_cycle(PlanConfig config,
-                           Network& network,
-                           const Topography& topography,
-                           const std::vector<Eigen::Index>& records,
-                           bool solves) {
-    CycleChoice choice;
-    const bool open = config.choose_cycle;
-    network.agree([&] {
-        if (solves && open) choice = choose_cycle(config, topography, records);
-    });
-    const std::string said = agree_on_choice(
-        network,
-        {"b (and its band)", "--participation cyclic-poisson:auto", "cyclic-poisson:b"},
-        open,
-        choice.candidates.empty() ? std::string() : name_of(choice.best()));
-    network.agree([&] {
-        if (said.empty()) return;
-        const std::vector<std::string_view> numbers = split(said, ' ');
-        if (numbers.size() != 2)
-            throw NetworkError(fmt::format(
-                "rank 0 says '{}' of --participation cyclic-poisson:auto (allowed: b and a band)",
-                said));
-        CycleCandidate taken;
-        taken.cycle = static_cast<long>(parse_integer("participation", numbers[0]));
-        taken.band = static_cast<long>(parse_integer("temporal", numbers[1]));
-        require_in_range("participation", static_cast<double>(taken.cycle), 1, 1e9);
-        require_in_range("temporal", static_cast<double>(taken.band), 0, 1e6);
-        config = with_cycle(std::move(config), taken);
-    });
-    return {std::move(config), std::move(choice)};
 }
 
 std::string text_of(const CycleChoice& choice) {
@@ -204,7 +162,6 @@ double bytes_of(const PlanConfig& config, const Topography& topography, double m
 }
 
 PlanConfig with_gossip_steps(PlanConfig config, int steps) {
-    config.choose_gossip_steps = false;
     config.gossip_steps = steps;
     return config;
 }
@@ -304,38 +261,6 @@ std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,
     return plans.all();
 }
 
-AgreedGossip agree_on_gossip(PlanConfig config,
-                             Network& network,
-                             const Topography& topography,
-                             const std::vector<Eigen::Index>& records,
-                             long dimension,
-                             bool solves) {
-    GossipChoice choice;
-    const bool open = config.choose_gossip_steps;
-    network.agree([&] {
-        require_possible_smoothing(config, topography);
-        if (solves && open)
-            choice = choose_gossip_steps(
-                config,
-                topography,
-                records,
-                static_cast<double>(dimension) *
-                    static_cast<double>(value_size(network.message_precision())));
-    });
-    const std::string said =
-        agree_on_choice(network,
-                        {"K", "--gossip-steps auto", "--gossip-steps K"},
-                        open,
-                        solves && open ? std::to_string(choice.chosen) : std::string());
-    network.agree([&] {
-        if (said.empty()) return;
-        const auto steps = static_cast<int>(parse_integer("gossip-steps", said));
-        require_in_range("gossip-steps", steps, 1, most_gossip_steps);
-        config = with_gossip_steps(std::move(config), steps);
-    });
-    return {std::move(config), std::move(choice)};
-}
-
 std::string text_of(const GossipChoice& choice) {
     if (choice.candidates.empty()) return {};
     const auto chosen = std::ranges::find(
@@ -349,12 +274,12 @@ std::string text_of(const GossipChoice& choice) {
                                       : "");
 }
 
-namespace {
-
-bool leaves_shape_open(const PlanConfig& config) {
-    return config.choose_temporal && !config.plan_file &&
+bool leaves_shape_open(const AskedPlan& config) {
+    return config.open.temporal && !config.plan_file &&
            find_mechanism("mechanism", config.mechanism).takes_temporal;
 }
+
+namespace {
 
 RoundWork work_of(const PlanConfig& config,
                   const Topography& topography,
@@ -382,13 +307,13 @@ DesignInput rounds_of(const PlanConfig& config, const Topography& topography) {
 
 }  // namespace
 
-ShapeChoice choose_temporal(const PlanConfig& config,
+ShapeChoice choose_temporal(const AskedPlan& config,
                             const Topography& topography,
                             const std::vector<Eigen::Index>& records,
                             long dimension) {
     if (!leaves_shape_open(config)) return {};
     const RoundWork work = work_of(config, topography, records, dimension);
-    if (config.choose_cycle) {
+    if (config.open.cycle) {
         const PastRounds past = affordable_past(work);
         const long band = std::min({past.kept, past.read, config.rounds});
         const TemporalShape widest{TemporalShape::Kind::banded, band, config.temporal.restart};
@@ -397,41 +322,6 @@ ShapeChoice choose_temporal(const PlanConfig& config,
         return choice;
     }
     return affordable_shape(rounds_of(config, topography), work);
-}
-
-PlanConfig with_temporal(PlanConfig config, const ShapeChoice& choice) {
-    if (choice.candidates.empty()) return config;
-    config.choose_temporal = false;
-    config.temporal = choice.best();
-    return config;
-}
-
-AgreedTemporal agree_on_temporal(PlanConfig config,
-                                 Network& network,
-                                 const Topography& topography,
-                                 const std::vector<Eigen::Index>& records,
-                                 long dimension,
-                                 bool solves) {
-    ShapeChoice choice;
-    std::string own;
-    network.agree([&] {
-        if (!solves || !leaves_shape_open(config)) return;
-        choice = choose_temporal(config, topography, records, dimension);
-        own = temporal_text(with_temporal(config, choice).temporal);
-    });
-    const std::string said =
-        agree_on_choice(network,
-                        {"the shape", "--temporal auto", "which with --temporal"},
-                        leaves_shape_open(config),
-                        own);
-    network.agree([&] {
-        if (said.empty()) return;
-        const long restart = config.temporal.restart;
-        config.temporal = parse_temporal("temporal", said);
-        config.temporal.restart = restart;
-        config.choose_temporal = false;
-    });
-    return {std::move(config), std::move(choice)};
 }
 
 namespace {

@@ -8,7 +8,6 @@
 #include "config/config.hpp"
 #include "design/shaped_factor.hpp"
 #include "graph/topography.hpp"
-#include "net/network.hpp"
 #include "sotto/privacy/budget.hpp"
 
 namespace sotto {
@@ -35,7 +34,7 @@ struct CycleChoice {
 /// the rounds allow, and takes the one that leaves least noise at the budget; of equals the first.
 /// Mechanisms that take a temporal factor get the widest band that keeps a record's rounds apart,
 /// b - 1, or that of --temporal banded:B if it is narrower; b = 1 stands for independent rounds.
-/// @param config with choose_cycle.  @param records of every agent; empty: not known.
+/// @param config with any cycle.  @param records of every agent; empty: not known.
 /// @throws ConfigError where there is no budget to plan for (--noise-std, --plan, a mechanism
 /// without noise), for --temporal one-lag, and as planning throws.
 /// Cost: a plan for each b; of mechanisms with independent rounds only where agents' shares of the
@@ -43,21 +42,6 @@ struct CycleChoice {
 [[nodiscard]] CycleChoice choose_cycle(const PlanConfig& config,
                                        const Topography& topography,
                                        const std::vector<Eigen::Index>& records);
-
-/// A configuration that leaves no b open.
-struct AgreedCycle {
-    PlanConfig config;
-    CycleChoice choice;  ///< on processes that solve plans
-};
-/// Process 0's choice, where this process leaves it open. COLLECTIVE.
-/// @param solves this process solves plans, and chooses for itself.
-/// @throws as choose_cycle; NetworkError where two processes chose differently, or process 0 chose
-/// nothing; the same on every process.
-[[nodiscard]] AgreedCycle agree_on_cycle(PlanConfig config,
-                                         Network& network,
-                                         const Topography& topography,
-                                         const std::vector<Eigen::Index>& records,
-                                         bool solves);
 
 /// "b = 8 leaves least noise: ..." in words; empty where nothing was chosen.
 [[nodiscard]] std::string text_of(const CycleChoice& choice);
@@ -84,7 +68,7 @@ inline constexpr int most_gossip_steps = 256;
 /// The least K whose planned noise is within a tenth of the trusted aggregator's, or, where the
 /// mechanism cannot come that near, of what it leaves when the exchanges of a round leave a
 /// hundredth of any disagreement; at most what --max-bytes allows.
-/// @param config with choose_gossip_steps.  @param records of every agent; empty: not known.
+/// @param config with any K.  @param records of every agent; empty: not known.
 /// @param message_bytes of one message, which --max-bytes counts.
 /// @throws as planning. Cost: about twice log2 K plans.
 [[nodiscard]] GossipChoice choose_gossip_steps(const PlanConfig& config,
@@ -99,23 +83,6 @@ inline constexpr int most_gossip_steps = 256;
     const std::vector<Eigen::Index>& records,
     double message_bytes);
 
-/// A configuration that leaves no K open.
-struct AgreedGossip {
-    PlanConfig config;
-    GossipChoice choice;  ///< on processes that solve plans
-};
-/// Process 0's choice, where this process leaves it open. COLLECTIVE.
-/// @param dimension d; messages have the network's precision.
-/// @param solves this process solves plans, and chooses for itself.
-/// @throws as choose_gossip_steps; NetworkError where two processes chose differently, or process 0
-/// chose nothing; the same on every process.
-[[nodiscard]] AgreedGossip agree_on_gossip(PlanConfig config,
-                                           Network& network,
-                                           const Topography& topography,
-                                           const std::vector<Eigen::Index>& records,
-                                           long dimension,
-                                           bool solves);
-
 /// "K = 4: ..." in words; empty where nothing was chosen.
 [[nodiscard]] std::string text_of(const GossipChoice& choice);
 
@@ -125,29 +92,20 @@ struct AgreedGossip {
 /// @param records of every agent, which count where batches are all of them; empty: not known.
 /// @param dimension d.
 /// @throws as affordable_shape.
-[[nodiscard]] ShapeChoice choose_temporal(const PlanConfig& config,
+[[nodiscard]] ShapeChoice choose_temporal(const AskedPlan& config,
                                           const Topography& topography,
                                           const std::vector<Eigen::Index>& records,
                                           long dimension);
 
-/// With the shape that was chosen, if one was.
-[[nodiscard]] PlanConfig with_temporal(PlanConfig config, const ShapeChoice& choice);
+/// Whether that has a shape to choose.
+[[nodiscard]] bool leaves_shape_open(const AskedPlan& config);
 
-/// A configuration that leaves no temporal factor's shape open.
-struct AgreedTemporal {
-    PlanConfig config;
-    ShapeChoice choice;  ///< on processes that solve plans
+/// How what was open was chosen, for people; each without candidates where it was not open.
+struct PlanChoices {
+    ShapeChoice temporal;  ///< of a cycle that was chosen none: it brings its own band
+    CycleChoice cycle;
+    GossipChoice gossip;
 };
-/// Process 0's choice, where this process leaves it open. COLLECTIVE.
-/// @param solves this process solves plans, and chooses for itself.
-/// @throws as choose_temporal; NetworkError where two processes chose differently, or process 0
-/// chose nothing; the same on every process.
-[[nodiscard]] AgreedTemporal agree_on_temporal(PlanConfig config,
-                                               Network& network,
-                                               const Topography& topography,
-                                               const std::vector<Eigen::Index>& records,
-                                               long dimension,
-                                               bool solves);
 
 /// How many times less noise an agent adds to its gradients because its batches are sampled in
 /// secret, than if each of its records counted in every round; the budget as count_sampling leaves

@@ -66,13 +66,6 @@ Smoothing configured_smoothing(const PlanConfig& config, const Topography& topog
     return smoothing;
 }
 
-void require_chosen_gossip_steps(const PlanConfig& config) {
-    if (config.choose_gossip_steps)
-        throw ConfigError(
-            "gossip-steps: auto is not possible here, where no K is chosen (allowed: the K that "
-            "`sotto plan --gossip-steps auto` says)");
-}
-
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography) {
     if (!topography.later_mixing.empty()) require_fixed_mixing(config);
     if (topography.mixing.push_sum() && !config.average.none())

@@ -32,9 +32,6 @@ namespace sotto {
 /// messages; momentum where noise is correlated over rounds.
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography);
 
-/// Where nobody chooses K. @throws ConfigError if it is left open.
-void require_chosen_gossip_steps(const PlanConfig& config);
-
 /// Messages of its noise are mixed by neighbours, and noise hides the models too that they mix.
 [[nodiscard]] bool mixes_hidden_models(const PlanConfig& config);
 

@@ -188,8 +188,8 @@ std::string noise_lines(const PlannedNoise& planned,
     if (plan.noiseless()) return "noise      none: epsilon is infinite\n";
     const double delta = budgets.front().delta;
     const Guarantee reached = largest(guarantees(plan, {}, exposures, delta));
-    return budget_line(budgets, config) + cycle_line(planned.cycle_choice) +
-           temporal_line(planned.temporal_choice) + gossip_line(planned.gossip_choice) +
+    return budget_line(budgets, config) + cycle_line(planned.choices.cycle) +
+           temporal_line(planned.choices.temporal) + gossip_line(planned.choices.gossip) +
            updates_line(config) + smoothing_line(config) + noise_line(plan, config.clip_norm) +
            survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
            protected_line(reached) + coalition_line(plan, exposures, delta) +

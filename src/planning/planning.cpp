@@ -94,25 +94,21 @@ int coalition_size_of(const PlanConfig& config, int agents, const NoisePlan* pla
     return size;
 }
 
-PlannedNoise plan_noise(const PlanConfig& config,
+PlannedNoise plan_noise(const SettledPlan& config,
                         const Topography& topography,
-                        const std::vector<Exposure>& exposures,
-                        const std::vector<PrivacyBudget>& budgets,
+                        const CountedRounds& counted,
                         bool compare) {
     std::optional<NoisePlan> given = read_given_plan(config, topography.graph.agents());
-    const DesignInput input = plan_input(config, topography, exposures, budgets, given);
+    const DesignInput input = plan_input(config, topography, counted, given);
     return planned_for(input, config, std::move(given), compare);
 }
 
-PlannedNoise plan_before_start(const PlanConfig& config,
+PlannedNoise plan_before_start(const SettledPlan& config,
                                const Topography& topography,
                                const std::vector<Eigen::Index>& records,
                                bool compare) {
-    const int agents = topography.graph.agents();
-    const std::vector<Exposure> exposures = build_exposures(config, agents, records);
-    std::vector<PrivacyBudget> budgets = build_budgets(config, agents);
-    count_sampling(budgets, exposures, config, Membership::everybody(agents).numbers);
-    return plan_noise(config, topography, exposures, budgets, compare);
+    return plan_noise(
+        config, topography, count_rounds(config, topography.graph.agents(), records), compare);
 }
 
 namespace {
@@ -160,14 +156,12 @@ void require_choices(const PlanConfig& config,
 }
 
 /// kappa of every agent.
-Eigen::VectorXd precision_limits(const PlanConfig& config,
-                                 const std::vector<Exposure>& exposures,
-                                 const std::vector<PrivacyBudget>& budgets) {
-    Eigen::VectorXd kappa(std::ssize(exposures));
-    for (std::size_t u = 0; u < exposures.size(); ++u)
+Eigen::VectorXd precision_limits(const PlanConfig& config, const CountedRounds& counted) {
+    Eigen::VectorXd kappa(std::ssize(counted.exposures));
+    for (std::size_t u = 0; u < counted.exposures.size(); ++u)
         kappa(static_cast<Eigen::Index>(u)) =
             config.noise_std ? precision_of_std(*config.noise_std, configured_noise(config))
-                             : precision_limit(budgets[u], exposures[u]);
+                             : precision_limit(counted.budgets[u], counted.exposures[u]);
     return kappa;
 }
 
@@ -223,10 +217,9 @@ Design solved(const DesignInput& input, const PlanConfig& config) {
 
 }  // namespace
 
-DesignInput plan_input(const PlanConfig& config,
+DesignInput plan_input(const SettledPlan& config,
                        const Topography& topography,
-                       const std::vector<Exposure>& exposures,
-                       const std::vector<PrivacyBudget>& budgets,
+                       const CountedRounds& counted,
                        const std::optional<NoisePlan>& given) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     const Mechanism& spatial = spatial_part(config);
@@ -248,7 +241,7 @@ DesignInput plan_input(const PlanConfig& config,
     input.common_variance = config.common_variance || spatial.common_variance;
     input.spatial = &spatial;
     if (config.covariance_file && !given) input.covariance = read_npy(*config.covariance_file);
-    if (mechanism.needs_budget || given) input.kappa = precision_limits(config, exposures, budgets);
+    if (mechanism.needs_budget || given) input.kappa = precision_limits(config, counted);
     if (given) return input;
     require_choices(config, mechanism, spatial);
     input.temporal = config.temporal;
@@ -259,7 +252,7 @@ DesignInput plan_input(const PlanConfig& config,
 }
 
 PlannedNoise planned_for(const DesignInput& input,
-                         const PlanConfig& config,
+                         const SettledPlan& config,
                          std::optional<NoisePlan> given,
                          bool compare) {
     const auto start = Clock::now();
@@ -274,36 +267,6 @@ PlannedNoise planned_for(const DesignInput& input,
         planned.cdp_objective = trusted_mean_objective(input);
     }
     return planned;
-}
-
-std::string agree_on_choice(Network& network,
-                            const OpenChoice& choice,
-                            bool open,
-                            const std::string& own) {
-    constexpr std::size_t most_bytes = 64;
-    const std::string said =
-        network.broadcast(network.process() == 0 ? own : std::string(), most_bytes);
-    network.agree([&] {
-        if (!open) return;
-        if (said.empty())
-            throw NetworkError(fmt::format(
-                "rank {} leaves {} of {} to rank 0, which says none; rank 0 must be started with "
-                "the same options",
-                network.process(),
-                choice.what,
-                choice.option));
-        if (!own.empty() && own != said)
-            throw NetworkError(fmt::format(
-                "rank {} chose {} = {} for {}, rank 0 {}; start all ranks with the same options "
-                "and files, or say {}",
-                network.process(),
-                choice.what,
-                own,
-                choice.option,
-                said,
-                choice.instead));
-    });
-    return open ? said : std::string();
 }
 
 namespace {
@@ -344,11 +307,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
                                mechanism.name,
                                "independent noise of rounds on gradients, as of ldp, decor, corn, "
                                "corn-hbc, pairs");
-    if (config.choose_gossip_steps || config.gossip_steps != 1)
-        refuse_beside_dropouts(
-            "gossip-steps",
-            config.choose_gossip_steps ? "auto" : std::to_string(config.gossip_steps),
-            "1");
+    if (config.gossip_steps != 1)
+        refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
     if (config.momentum > 0)
         refuse_beside_dropouts("momentum", fmt::format("{:g}", config.momentum), "0");
     if (!config.average.none()) refuse_beside_dropouts("average", name_of(config.average), "none");
@@ -362,24 +322,22 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
         refuse_beside_dropouts("mixing", "push-sum", "weights whose rows sum to 1");
 }
 
-PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+PlannedNoise plan_for_missed_rounds(const SettledPlan& config,
                                     const Topography& topography,
-                                    const std::vector<Exposure>& exposures,
-                                    const std::vector<PrivacyBudget>& budgets,
+                                    const CountedRounds& counted,
                                     double probability) {
     require_possible_dropouts(config, topography);
     std::optional<NoisePlan> given = read_given_plan(config, topography.graph.agents());
-    DesignInput input = plan_input(config, topography, exposures, budgets, given);
+    DesignInput input = plan_input(config, topography, counted, given);
     input.given_utility =
         dropout_utility(topography.mixing, config.utility, config.rounds, probability);
     return planned_for(input, config, std::move(given), true);
 }
 
 MissedRounds figures_of_dropouts(const PlannedNoise& planned,
-                                 const PlanConfig& config,
+                                 const SettledPlan& config,
                                  const Topography& topography,
-                                 const std::vector<Exposure>& exposures,
-                                 const std::vector<PrivacyBudget>& budgets,
+                                 const CountedRounds& counted,
                                  double probability) {
     const NoisePlan& plan = planned.design.plan;
     if (plan.temporal.kind != TemporalFactor::Kind::identity ||
@@ -395,7 +353,7 @@ MissedRounds figures_of_dropouts(const PlannedNoise& planned,
     missed.published =
         recovered_noise(plan, mixing, config.utility, config.rounds, probability) * kappa;
     if (!planned.solved) return missed;
-    const PlannedNoise without = plan_noise(config, topography, exposures, budgets, false);
+    const PlannedNoise without = plan_noise(config, topography, counted, false);
     missed.planned_without =
         objective_of(without.design.plan,
                      dropout_utility(mixing, config.utility, config.rounds, probability),

@@ -7,7 +7,6 @@
 
 #include "config/config.hpp"
 #include "graph/topography.hpp"
-#include "net/network.hpp"
 #include "planning/budgets.hpp"
 #include "planning/choices.hpp"
 #include "sotto/design/mechanism.hpp"
@@ -40,62 +39,41 @@ namespace sotto {
 /// A plan with everything `sotto plan` says about it.
 struct PlannedNoise {
     Design design;
-    bool solved = true;           ///< false: read from a file
-    bool kept = false;            ///< that file is of the run that goes on
-    Utility utility;              ///< of the objectives; trajectory where rounds are correlated
-    double seconds = 0;           ///< to solve
-    double ldp_objective = 0;     ///< Tr(M R) of ldp, same budget and utility
-    double cdp_objective = 0;     ///< of a trusted aggregator
-    Eigen::VectorXd kappa;        ///< empty without a budget (mechanism none)
-    CycleChoice cycle_choice;     ///< how b was chosen, where that was left to the plan
-    ShapeChoice temporal_choice;  ///< how the temporal factor's shape was chosen, likewise
-    GossipChoice gossip_choice;   ///< how K was chosen, likewise
+    bool solved = true;        ///< false: read from a file
+    bool kept = false;         ///< that file is of the run that goes on
+    Utility utility;           ///< of the objectives; trajectory where rounds are correlated
+    double seconds = 0;        ///< to solve
+    double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
+    double cdp_objective = 0;  ///< of a trusted aggregator
+    Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)
+    PlanChoices choices;       ///< how what was left to the plan was chosen
     std::vector<GossipCandidate> gossip_costs;  ///< of other K, for people who plan
 };
 /// @param compare false: without ldp_objective and cdp_objective, which cost O(n^3).
-[[nodiscard]] PlannedNoise plan_noise(const PlanConfig& config,
+[[nodiscard]] PlannedNoise plan_noise(const SettledPlan& config,
                                       const Topography& topography,
-                                      const std::vector<Exposure>& exposures,
-                                      const std::vector<PrivacyBudget>& budgets,
+                                      const CountedRounds& counted,
                                       bool compare = true);
 
 /// The plan of a training of all agents from its first round on.
 /// @param records of every agent; empty: not known.
-[[nodiscard]] PlannedNoise plan_before_start(const PlanConfig& config,
+[[nodiscard]] PlannedNoise plan_before_start(const SettledPlan& config,
                                              const Topography& topography,
                                              const std::vector<Eigen::Index>& records,
                                              bool compare);
 
 /// What a plan is to be made for, or a given one is rated for: plan_noise() up to the design. It
 /// points into the topography. @throws ConfigError for choices that exclude each other.
-[[nodiscard]] DesignInput plan_input(const PlanConfig& config,
+[[nodiscard]] DesignInput plan_input(const SettledPlan& config,
                                      const Topography& topography,
-                                     const std::vector<Exposure>& exposures,
-                                     const std::vector<PrivacyBudget>& budgets,
+                                     const CountedRounds& counted,
                                      const std::optional<NoisePlan>& given);
 
 /// The plan of an input, solved, or the given one, rated; the rest of plan_noise().
 [[nodiscard]] PlannedNoise planned_for(const DesignInput& input,
-                                       const PlanConfig& config,
+                                       const SettledPlan& config,
                                        std::optional<NoisePlan> given,
                                        bool compare);
-
-/// What an option leaves to the plan, for messages.
-struct OpenChoice {
-    std::string_view what;     ///< "K"
-    std::string_view option;   ///< "--gossip-steps auto"
-    std::string_view instead;  ///< "--gossip-steps K"
-};
-
-/// Process 0's choice, where this process leaves it open; empty otherwise. COLLECTIVE.
-/// @param own in at most 64 characters what this process chose, empty where it did not choose.
-/// @param open this process leaves it open.
-/// @throws NetworkError where process 0 chose nothing, or something else than this process; the
-/// same on every process.
-[[nodiscard]] std::string agree_on_choice(Network& network,
-                                          const OpenChoice& choice,
-                                          bool open,
-                                          const std::string& own);
 
 /// What a plan leaves where agents miss rounds, each with the same probability. Objectives as of
 /// Design.
@@ -118,19 +96,17 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
 /// As plan_noise(), for agents that miss every round with this probability (dropout_utility): the
 /// objectives count it, but that of the trusted aggregator. @param probability above 0, below 1.
 /// @throws ConfigError as plan_noise() and require_possible_dropouts().
-[[nodiscard]] PlannedNoise plan_for_missed_rounds(const PlanConfig& config,
+[[nodiscard]] PlannedNoise plan_for_missed_rounds(const SettledPlan& config,
                                                   const Topography& topography,
-                                                  const std::vector<Exposure>& exposures,
-                                                  const std::vector<PrivacyBudget>& budgets,
+                                                  const CountedRounds& counted,
                                                   double probability);
 
 /// What that plan leaves. Cost: solves the plan for nobody missing, too.
 /// @throws ConfigError for a given plan of other noise.
 [[nodiscard]] MissedRounds figures_of_dropouts(const PlannedNoise& planned,
-                                               const PlanConfig& config,
+                                               const SettledPlan& config,
                                                const Topography& topography,
-                                               const std::vector<Exposure>& exposures,
-                                               const std::vector<PrivacyBudget>& budgets,
+                                               const CountedRounds& counted,
                                                double probability);
 
 }  // namespace sotto

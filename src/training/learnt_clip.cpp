@@ -32,13 +32,11 @@ void require_learnable(const TrainConfig& config, const LocalTask& task) {
 }
 
 /// Standard deviation of the noise that hides an agent in one round, of the least protected.
-double noise_std_of(const PlanConfig& config,
+double noise_std_of(const SettledPlan& config,
                     int agents,
                     const std::vector<Eigen::Index>& records) {
     if (config.noise_std) return *config.noise_std;
-    const std::vector<Exposure> exposures = build_exposures(config, agents, records);
-    std::vector<PrivacyBudget> budgets = build_budgets(config, agents);
-    count_sampling(budgets, exposures, config, Membership::everybody(agents).numbers);
+    const auto [exposures, budgets] = count_rounds(config, agents, records);
     double precision = infinity;
     for (std::size_t u = 0; u < budgets.size(); ++u)
         precision = std::min(precision, precision_limit(budgets[u], exposures[u]));
@@ -65,7 +63,7 @@ double clip_rate_for(const TrainConfig& config,
     if (!find_mechanism("mechanism", config.plan.mechanism).needs_budget) return largest_rate;
     const QuantileClip clip = clip_without_gain(config);
     // Of the measured part, in units of the part itself.
-    const double std = noise_std_of(config.plan, agents, records) /
+    const double std = noise_std_of(static_cast<const PlanConfig&>(config.plan), agents, records) /
                        (clip.within(clip.start) + clip.beyond(clip.start));
     const double variance = std * std * std::min(1.0, kept / agents);
     return std::min(largest_rate, 2 * pull * waver * waver / variance);

@@ -13,6 +13,7 @@
 #include "planning/choices.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/plan_report.hpp"
+#include "planning/settle.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "tasks/data_agreement.hpp"
@@ -223,37 +224,22 @@ bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) 
                                           !one_file_an_agent(config.task));
 }
 
-/// What the options left to the plan.
-struct PlanChoices {
-    ShapeChoice temporal;
-    CycleChoice cycle;
-    GossipChoice gossip;
-};
-
 /// Leaves nothing open in config.plan. COLLECTIVE.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
-                        LocalTask& task) {
-    const auto dimension = static_cast<long>(task.initial.size());
-    AgreedTemporal temporal = agree_on_temporal(
-        config.plan, network, there.topography, task.records, dimension, there.solves);
-    AgreedCycle cycle =
-        agree_on_cycle(temporal.config, network, there.topography, task.records, there.solves);
-    config.plan = std::move(cycle.config);
-    learn_clip(config, network, task);
-    AgreedGossip gossip = agree_on_gossip(
-        config.plan, network, there.topography, task.records, dimension, there.solves);
-    config.plan = std::move(gossip.config);
-    return {std::move(temporal.choice), std::move(cycle.choice), std::move(gossip.choice)};
-}
-
-void tell_choices(PlanChoices choices, PlannedNoise& planned) {
-    planned.cycle_choice = std::move(choices.cycle);
-    // A cycle that was chosen brings its own band.
-    if (planned.cycle_choice.candidates.empty())
-        planned.temporal_choice = std::move(choices.temporal);
-    planned.gossip_choice = std::move(choices.gossip);
+                        const LocalTask& task) {
+    Settlement settlement = settle(config.plan,
+                                   {.topography = there.topography,
+                                    .records = task.records,
+                                    .dimension = static_cast<long>(task.initial.size()),
+                                    .precision = network.message_precision(),
+                                    .rounds_alone = config.asks_about_rounds_alone(),
+                                    .secure_sum = config.secure_sum},
+                                   network,
+                                   there.solves);
+    config.plan = AskedPlan(std::move(settlement.plan));
+    return std::move(settlement.choices);
 }
 
 /// The handshake about what everybody has agreed on. COLLECTIVE.
@@ -353,7 +339,6 @@ PreparedRun prepare_run(const TrainConfig& asked,
     verify_same_options(network, config);
     network.agree([&] { require_possible_baseline(config, network, make_task != nullptr); });
     network.set_message_precision(config.precision);
-    settle_final_gossip(config, network);
     std::optional<RunHistory> before;
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
@@ -378,8 +363,9 @@ PreparedRun prepare_run(const TrainConfig& asked,
         start_joining_agents(*resumption, task, config);
     }
     PlanChoices choices = settle_plan(config, network, there, task);
+    learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
-    if (phase.planned) tell_choices(std::move(choices), *phase.planned);
+    if (phase.planned) phase.planned->choices = std::move(choices);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
     Run run =
@@ -527,8 +513,7 @@ AgreedPhase plan_for(AgreedPhase phase,
                         ? kept_plan(*phase.resumption->going_on, phase.config)
                         : plan_phase(phase.config,
                                      there.topography,
-                                     phase.exposures,
-                                     phase.budgets,
+                                     {phase.exposures, phase.budgets},
                                      phase.resumption.has_value());
     return phase;
 }
@@ -543,7 +528,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     const Topography& topography = participants.topography;
     const long first_round = resumption ? resumption->first_round : 0;
     AgreedPhase phase;
-    phase.config = config.plan;
+    phase.config = static_cast<const PlanConfig&>(config.plan);
     phase.config.rounds = config.plan.rounds - first_round;
     phase.config.steps.first_round = first_round;
     phase.resumption = std::move(resumption);
@@ -563,8 +548,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
         CountedPlan counted = count_plan(phase.plan,
                                          phase.config,
                                          topography,
-                                         std::move(phase.exposures),
-                                         std::move(phase.budgets));
+                                         {std::move(phase.exposures), std::move(phase.budgets)});
         phase.exposures = std::move(counted.exposures);
         phase.budgets = std::move(counted.budgets);
         require_fading_contributions(config, phase.plan);

@@ -57,7 +57,7 @@ struct PreparedRun {
 
 /// The phase to come, or to go on with: its plan, and what every agent has checked it against.
 struct AgreedPhase {
-    PlanConfig config;                       ///< see Run::phase
+    SettledPlan config;                      ///< see Run::phase
     std::vector<Exposure> exposures;         ///< of every place
     std::vector<PrivacyBudget> budgets;      ///< of every place, for this phase
     std::vector<PrivacyBudget> run_budgets;  ///< by number, for the whole run

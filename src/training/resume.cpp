@@ -425,12 +425,11 @@ std::vector<PrivacyBudget> phase_budgets(std::vector<PrivacyBudget> budgets,
                              independent);
 }
 
-PlannedNoise plan_phase(const PlanConfig& phase,
+PlannedNoise plan_phase(const SettledPlan& phase,
                         const Topography& topography,
-                        const std::vector<Exposure>& exposures,
-                        const std::vector<PrivacyBudget>& budgets,
+                        const CountedRounds& counted,
                         bool resumed) {
-    PlannedNoise planned = plan_noise(phase, topography, exposures, budgets);
+    PlannedNoise planned = plan_noise(phase, topography, counted);
     NoisePlan& plan = planned.design.plan;
     if (!resumed || !phase.plan_file || plan.noiseless()) return planned;
     const Eigen::VectorXd squared =
@@ -438,11 +437,12 @@ PlannedNoise plan_phase(const PlanConfig& phase,
     const Eigen::VectorXd precision =
         coalition_precision(plan, coalition_size_of(phase, plan.agents, &plan));
     double louder = 1;
-    for (std::size_t u = 0; u < budgets.size(); ++u) {
+    for (std::size_t u = 0; u < counted.budgets.size(); ++u) {
         const auto place = static_cast<Eigen::Index>(u);
         const double distance =
-            exposures[u].sensitivity * std::sqrt(squared(place) * precision(place));
-        const double allowed = largest_squared_distance(plan.distribution(), budgets[u].limit);
+            counted.exposures[u].sensitivity * std::sqrt(squared(place) * precision(place));
+        const double allowed =
+            largest_squared_distance(plan.distribution(), counted.budgets[u].limit);
         louder = std::max(louder, distance / std::sqrt(allowed));
     }
     plan.scale *= louder;

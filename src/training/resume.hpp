@@ -112,10 +112,9 @@ void require_everybody_for(const NoisePlan& plan, const Membership& members);
                                                        const Membership& members);
 
 /// A plan for the phase; one of a file is made louder where its budget is no longer what is left.
-[[nodiscard]] PlannedNoise plan_phase(const PlanConfig& phase,
+[[nodiscard]] PlannedNoise plan_phase(const SettledPlan& phase,
                                       const Topography& topography,
-                                      const std::vector<Exposure>& exposures,
-                                      const std::vector<PrivacyBudget>& budgets,
+                                      const CountedRounds& counted,
                                       bool resumed);
 /// The plan of a phase that goes on.
 [[nodiscard]] PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config);

@@ -34,8 +34,8 @@ struct Run {
     std::vector<std::string> file_names{};
     std::vector<std::string> understood{};
     TargetFacts targets{};
-    PlanConfig phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
-    NoisePlan plan;    ///< of the phase
+    SettledPlan phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
+    NoisePlan plan;     ///< of the phase
     std::uint32_t key_epoch = 0;
     bool optimality_gap = false;             ///< evaluation asks for the lowest loss possible
     bool resumable = true;                   ///< see LocalTask

@@ -147,6 +147,7 @@ std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
         throw ConfigError("the run has sent no message yet; there is nothing to account for");
     subject->plan = *sent.process.plan;
     subject->use = sent.phases.front()->use;
+    subject->settled = static_cast<const PlanConfig&>(run.config.plan);
     subject->delta = stated_delta(subject->plan.distribution(), run.config.plan.delta);
     const int agents = subject->plan.agents;
     const Eigen::VectorXd squared =

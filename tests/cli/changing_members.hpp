@@ -45,6 +45,14 @@ class ChangingMembers : public ::testing::TestWithParam<int> {
         const Json history = Json::parse(text, nullptr, false);
         return history.is_discarded() ? 0 : history.at("phases").size();
     }
+    /// Whether rounds of the phase that has begun are under way.
+    [[nodiscard]] bool goes_on() const {
+        const auto evaluations = [&] {
+            return lines_of(content_of(directory_ / "run/metrics.csv")).size();
+        };
+        const std::size_t before = evaluations();
+        return happens([&] { return evaluations() > before; });
+    }
     [[nodiscard]] Json ledger() const { return json_of(directory_ / "run/ledger.json"); }
     [[nodiscard]] Json gone(std::size_t phase) const {
         return ledger().at("phases")[phase].at("agents_gone");

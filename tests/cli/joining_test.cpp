@@ -29,6 +29,7 @@ TEST_P(Joining, GoesOnWithoutARestart) {
     ASSERT_TRUE(happens([&] { return has_begun(); }));
     (void)directory_.write("join3", "");
     ASSERT_TRUE(happens([&] { return phases() == 2; })) << "agent 3 did not join";
+    ASSERT_TRUE(goes_on());
     process.signal_group(SIGINT);
     const Outcome outcome = process.wait();
     EXPECT_NE(outcome.exit_code, 0) << outcome.text();
@@ -43,6 +44,7 @@ TEST_P(Joining, GoesOnWithoutARestart) {
     Process again = start({"train", "--resume", "run", "--spares", "1"});
     (void)directory_.write("join1", "");
     ASSERT_TRUE(happens([&] { return phases() >= 4; })) << "agent 1 did not join";
+    ASSERT_TRUE(goes_on());
     again.signal_group(SIGINT);
     const Outcome last = again.wait();
     EXPECT_NE(last.exit_code, 0) << last.text();

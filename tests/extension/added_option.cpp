@@ -14,7 +14,7 @@ double& extension::damping() {
 
 namespace {
 
-const Registered<Option<PlanConfig>> added(
+const Registered<Option<AskedPlan>> added(
     plan_options().options,
     {{.name = "damping", .help = "how much, {}", .ranks_must_agree = true},
      bound(

@@ -5,6 +5,8 @@
 #include "config/run_fixtures.hpp"
 #include "options/option_set.hpp"
 #include "options/train_options.hpp"
+#include "planning/planning_fixtures.hpp"
+#include "planning/settle.hpp"
 #include "training/training_fixtures.hpp"
 
 namespace sotto {
@@ -13,19 +15,19 @@ namespace {
 using test::expect_contains;
 using test::message_of;
 
-PlanConfig read(const OptionTexts& given) {
-    return OptionSet<PlanConfig>().add(plan_options()).read(given);
+AskedPlan read(const OptionTexts& given) {
+    return OptionSet<AskedPlan>().add(plan_options()).read(given);
 }
 
-std::optional<std::string> written(const PlanConfig& config, const std::string& name) {
-    return find_option(OptionSet<PlanConfig>().add(plan_options()).written(config), name)->text;
+std::optional<std::string> written(const AskedPlan& config, const std::string& name) {
+    return find_option(OptionSet<AskedPlan>().add(plan_options()).written(config), name)->text;
 }
 
 TEST(BatchSize, IsANumberOfRecordsOrAll) {
     EXPECT_EQ(read({{"batch-size", "all"}}).batch_size, std::nullopt);
     EXPECT_EQ(read({{"batch-size", "7"}}).batch_size, 7);
     EXPECT_EQ(written(read({{"batch-size", "all"}}), "batch-size"), "all");
-    EXPECT_EQ(written(PlanConfig{}, "batch-size"), "128");
+    EXPECT_EQ(written(AskedPlan{}, "batch-size"), "128");
     const auto refusal = [](const char* text) {
         return message_of<ConfigError>([&] { (void)read({{"batch-size", text}}); });
     };
@@ -34,16 +36,16 @@ TEST(BatchSize, IsANumberOfRecordsOrAll) {
 }
 
 TEST(TemporalFactor, KeepsItsRestartWhereItsKindIsRead) {
-    const PlanConfig config = read({{"temporal", "banded:3"}, {"temporal-restart", "40"}});
+    const AskedPlan config = read({{"temporal", "banded:3"}, {"temporal-restart", "40"}});
     EXPECT_EQ(config.temporal.band, 3);
     EXPECT_EQ(config.temporal.restart, 40);
     EXPECT_EQ(written(config, "temporal"), "banded:3");
     EXPECT_EQ(written(config, "temporal-restart"), "40");
-    EXPECT_EQ(written(PlanConfig{}, "temporal-restart"), std::nullopt);
+    EXPECT_EQ(written(AskedPlan{}, "temporal-restart"), std::nullopt);
 }
 
 TEST(StepSchedule, KeepsTheStepSizeThatIsGiven) {
-    const PlanConfig config = read({{"step-size", "0.5"}, {"step-schedule", "inverse"}});
+    const AskedPlan config = read({{"step-size", "0.5"}, {"step-schedule", "inverse"}});
     EXPECT_EQ(config.steps.step_size, 0.5);
     EXPECT_EQ(config.steps.kind, StepSchedule::Kind::inverse);
     EXPECT_EQ(written(config, "step-size"), "0.5");
@@ -70,19 +72,19 @@ TEST(PlanOptions, SayTheirDefaultsAsPeopleWriteThem) {
                                                 {"epsilon", "10"},
                                                 {"utility", "horizon:200"},
                                                 {"participation", "every"}})
-        EXPECT_EQ(written(PlanConfig{}, name), text) << name;
+        EXPECT_EQ(written(AskedPlan{}, name), text) << name;
     for (const char* name :
          {"noise-std", "coalition-size", "seed-groups", "budgets", "plan", "covariance"})
-        EXPECT_EQ(written(PlanConfig{}, name), std::nullopt) << name;
+        EXPECT_EQ(written(AskedPlan{}, name), std::nullopt) << name;
 }
 
 TEST(ParticipationOption, MayLeaveTheCycleOpen) {
-    const PlanConfig open = read({{"participation", "cyclic-poisson:auto"}});
-    EXPECT_TRUE(open.choose_cycle);
+    const AskedPlan open = read({{"participation", "cyclic-poisson:auto"}});
+    EXPECT_TRUE(open.open.cycle);
     EXPECT_EQ(written(open, "participation"), "cyclic-poisson:auto");
     for (const char* text : {"every", "cyclic:4", "poisson", "cyclic-poisson:7"}) {
-        const PlanConfig config = read({{"participation", text}});
-        EXPECT_FALSE(config.choose_cycle);
+        const AskedPlan config = read({{"participation", text}});
+        EXPECT_FALSE(config.open.cycle);
         EXPECT_EQ(written(config, "participation"), text);
     }
     expect_contains(message_of<ConfigError>([] {
@@ -91,8 +93,8 @@ TEST(ParticipationOption, MayLeaveTheCycleOpen) {
                     "cyclic-poisson:b");
 }
 
-PlanConfig read_plan(const OptionTexts& given) {
-    return OptionSet<PlanConfig>().add(plan_options()).read(given);
+AskedPlan read_plan(const OptionTexts& given) {
+    return OptionSet<AskedPlan>().add(plan_options()).read(given);
 }
 
 TEST(CovarianceFile, ChoosesItsMechanism) {
@@ -119,8 +121,8 @@ TEST(DefaultClip, IsWhatItWasWhereAgentsAre) {
     EXPECT_TRUE(with_default_clip({}).empty());
     for (const char* adjacency : {"agent", "agent-zero-out"}) {
         const TrainConfig config = read_train_config({{"adjacency", adjacency}});
-        EXPECT_EQ(config.plan.clip_norm, PlanConfig{}.clip_norm) << adjacency;
-        EXPECT_EQ(config.plan.steps.step_size, PlanConfig{}.steps.step_size) << adjacency;
+        EXPECT_EQ(config.plan.clip_norm, AskedPlan{}.clip_norm) << adjacency;
+        EXPECT_EQ(config.plan.steps.step_size, AskedPlan{}.steps.step_size) << adjacency;
     }
 }
 
@@ -204,11 +206,13 @@ TEST(DefaultParticipation, LeavesWhatIsAskedFor) {
 
 /// As settled by one process; nothing where L follows from the rest.
 std::optional<int> settled(const OptionTexts& given) {
-    TrainConfig config = read_train_config(given);
-    const auto network = make_memory_network(3, 1);
-    settle_final_gossip(config, *network);
-    EXPECT_FALSE(config.plan.default_final_gossip);
-    return config.plan.final_gossip;
+    const TrainConfig config = read_train_config(given);
+    const Topography topography = test::random_topography(3);
+    return settle(config.plan,
+                  {.topography = topography,
+                   .rounds_alone = config.asks_about_rounds_alone(),
+                   .secure_sum = config.secure_sum})
+        .plan.final_gossip;
 }
 
 TEST(DefaultFinalGossip, IsThereWhereNobodySaysOtherwise) {
@@ -228,20 +232,15 @@ TEST(DefaultFinalGossip, IsNotThereWhereItWouldMakeFiguresLessExact) {
 TEST(DefaultFinalGossip, IsOneForEveryCommandThatPlans) {
     for (const OptionTexts& given :
          {OptionTexts{}, {{"final-gossip", "auto"}}, {{"final-gossip", "4"}}}) {
-        PlanConfig config = read_train_config(given).plan;
-        settle_final_gossip(config, given, false);
-        EXPECT_EQ(config.final_gossip, settled(given));
-        EXPECT_FALSE(config.default_final_gossip);
+        EXPECT_EQ(leaves_final_gossip_open(given, false), !given.contains("final-gossip"));
+        EXPECT_FALSE(leaves_final_gossip_open(given, true));
     }
-    PlanConfig config;
-    settle_final_gossip(config, {}, true);
-    EXPECT_EQ(config.final_gossip, 0);
 }
 
 TEST(DefaultFinalGossip, IsInTheConfigurationThatARunLeaves) {
     const test::TemporaryFolder folder;
     TrainConfig config = test::logistic_config(folder, 6, "pairs", 30);
-    config.plan.default_final_gossip = true;
+    config.plan.open.final_gossip = true;
     config.run_directory = folder.path("run");
     const TrainResult result = test::train(config);
     EXPECT_GT(result.final_gossip, 0);

@@ -176,8 +176,7 @@ TEST(CountPlan, CalibratesBudgetsForTheNoiseOfThePlan) {
     const Topography topography = random_topography(6);
     const PlanConfig pairs = config_of("pairs");
     const NoisePlan laplace = test::plan(config_of("laplace"), topography).planned.design.plan;
-    const CountedPlan counted = count_plan(
-        laplace, pairs, topography, build_exposures(pairs, 6, {}), build_budgets(pairs, 6));
+    const CountedPlan counted = count_plan(laplace, pairs, topography, count_rounds(pairs, 6, {}));
     for (const PrivacyBudget& budget : counted.budgets)
         EXPECT_EQ(budget.limit, PrivacyLoss::pure(10));
 }
@@ -204,14 +203,14 @@ TEST(CountPlan, RefusesWhatItCannotCount) {
     const NoisePlan laplace = test::plan(config, topography).planned.design.plan;
     config.adjacency = Adjacency::record;
     expect_contains(
-        message_of<ConfigError>([&] { (void)count_plan(laplace, config, topography, {}, {}); }),
+        message_of<ConfigError>([&] { (void)count_plan(laplace, config, topography, {}); }),
         "adjacency: 'record' is not possible");
     const PlanConfig zip = config_of("zip-dl");
     const NoisePlan per_receiver = test::plan(zip, topography).planned.design.plan;
     Topography changing = topography;
     changing.later_mixing.push_back(topography.mixing);
     expect_contains(
-        message_of<ConfigError>([&] { (void)count_plan(per_receiver, zip, changing, {}, {}); }),
+        message_of<ConfigError>([&] { (void)count_plan(per_receiver, zip, changing, {}); }),
         "mixing-schedule: not possible");
 }
 

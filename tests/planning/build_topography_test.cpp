@@ -199,9 +199,7 @@ TEST(ConfiguredMixing, IsForTheNoiseOfAGivenPlan) {
     const GraphConfig config = optimised_config();
     PlanConfig plan = plan_config_of("corn");
     const BuiltTopography built = build_topography(config, plan);
-    const auto exposures = build_exposures(plan, 8, {});
-    const PlannedNoise planned =
-        plan_noise(plan, built.topography, exposures, build_budgets(plan, 8));
+    const PlannedNoise planned = plan_noise(plan, built.topography, count_rounds(plan, 8, {}));
     const TemporaryFolder folder;
     plan.plan_file = folder.write("plan.json", to_json(planned.design.plan));
     const BuiltTopography given = build_topography(config, plan);

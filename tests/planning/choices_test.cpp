@@ -30,7 +30,6 @@ PlanConfig left_open(const std::string& mechanism, double epsilon, long rounds) 
     config.rounds = rounds;
     config.adjacency = Adjacency::record_add_remove;
     config.participation = {.cycle = 1, .poisson = true};
-    config.choose_cycle = true;
     config.batch_size = 100;
     config.sampling_probability = 0.0427;
     return config;
@@ -84,18 +83,14 @@ TEST(CycleChoice, IsThePlanThatLeavesLeastAtTheBudget) {
             EXPECT_GE(candidate.noise, choice.best().noise);
             // The plan itself: what its covariance leaves.
             const PlanConfig own = with_cycle(config, candidate);
-            EXPECT_FALSE(own.choose_cycle);
             EXPECT_EQ(own.participation.cycle, candidate.cycle);
-            auto exposures = build_exposures(own, 6, {});
-            auto budgets = build_budgets(own, 6);
-            count_sampling(budgets, exposures, own, Membership::everybody(6).numbers);
-            const PlannedNoise planned = plan_noise(own, topography, exposures, budgets);
+            const CountedRounds rounds = count_rounds(own, 6, {});
+            const PlannedNoise planned = plan_noise(own, topography, rounds);
             EXPECT_NEAR(planned.design.objective / planned.kappa.minCoeff(),
                         candidate.noise,
                         1e-6 * candidate.noise);
-            const CountedPlan counted =
-                count_plan(planned.design.plan, own, topography, exposures, budgets);
-            const SampledRounds by_hand{budgets[0].limit.parameter().value,
+            const CountedPlan counted = count_plan(planned.design.plan, own, topography, rounds);
+            const SampledRounds by_hand{rounds.budgets[0].limit.parameter().value,
                                         counted.exposures[0].sampling_probability,
                                         (60 + candidate.cycle - 1) / candidate.cycle};
             EXPECT_LE(PrivacyLoss::sampled({&by_hand, 1}).epsilon(1e-5).upper, epsilon);
@@ -161,29 +156,6 @@ TEST(CycleChoice, IsRefusedWhereNoNoiseIsPlanned) {
                     "no bound is proved");
     expect_contains(refusal([](PlanConfig& c) { c.calibration = Calibration::rdp; }),
                     "calibration");
-    expect_contains(
-        message_of<ConfigError>([&] { (void)build_exposures(left_open("ldp", 3, 5), 3, {}); }),
-        "cyclic-poisson:auto is not possible here");
-}
-
-TEST(CycleChoice, IsThatOfProcessZeroForAllWhoLeaveItOpen) {
-    const auto network = make_memory_network(6, 1);
-    const Topography topography = random_topography(6);
-    const PlanConfig open = left_open("mafalda", 10, 60);
-    const AgreedCycle agreed = agree_on_cycle(open, *network, topography, {}, true);
-    EXPECT_FALSE(agreed.config.choose_cycle);
-    EXPECT_EQ(agreed.config.participation.cycle, agreed.choice.best().cycle);
-    EXPECT_EQ(agreed.config.temporal.band, agreed.choice.best().band);
-    PlanConfig said = open;
-    said.choose_cycle = false;
-    said.participation.cycle = 3;
-    const AgreedCycle same = agree_on_cycle(said, *network, topography, {}, true);
-    EXPECT_TRUE(same.choice.candidates.empty());
-    EXPECT_EQ(same.config.participation.cycle, 3);
-    EXPECT_EQ(text_of(same.choice), "");
-    expect_contains(message_of<NetworkError>(
-                        [&] { (void)agree_on_cycle(open, *network, topography, {}, false); }),
-                    "rank 0, which says none");
 }
 
 Topography sparse_topography(int agents) {
@@ -197,12 +169,10 @@ PlanConfig left_open(const std::string& mechanism) {
     PlanConfig config = config_of(mechanism);
     config.gossip = GossipRule::chebyshev;
     config.utility = {Utility::Kind::horizon, 50};
-    config.choose_gossip_steps = true;
     return config;
 }
 
 double noise_of(PlanConfig config, const Topography& topography, int steps) {
-    config.choose_gossip_steps = false;
     config.gossip_steps = steps;
     return test::plan(config, topography).planned.design.objective;
 }
@@ -253,18 +223,6 @@ TEST(GossipChoice, IsOneStepWhereNothingIsMixedOrPlanned) {
             << mechanism;
 }
 
-TEST(GossipChoice, OfRankZeroIsTaken) {
-    const Topography topography = sparse_topography(8);
-    const auto network = make_memory_network(8, 1);
-    const AgreedGossip agreed =
-        agree_on_gossip(left_open("corn"), *network, topography, {}, 1, true);
-    EXPECT_FALSE(agreed.config.choose_gossip_steps);
-    EXPECT_EQ(agreed.config.gossip_steps, agreed.choice.chosen);
-    PlanConfig settled = config_of("corn");
-    settled.gossip_steps = 3;
-    EXPECT_EQ(agree_on_gossip(settled, *network, topography, {}, 1, true).config.gossip_steps, 3);
-}
-
 TEST(GossipCosts, AreThoseOfOneTwoFourAndEightSteps) {
     const Topography topography = sparse_topography(8);
     const PlanConfig config = config_of("corn");
@@ -279,26 +237,29 @@ TEST(GossipCosts, AreThoseOfOneTwoFourAndEightSteps) {
 
 constexpr long large = 10'000'000;
 
+AskedPlan with_open_shape(const std::string& mechanism) {
+    AskedPlan plan(config_of(mechanism));
+    plan.open.temporal = true;
+    return plan;
+}
+
 TEST(TemporalChoice, IsWhatAgentsCanAfford) {
     const Topography topography = random_topography(6);
     for (const std::string mechanism : {"mafalda", "space-time"}) {
-        PlanConfig config = config_of(mechanism);
-        EXPECT_EQ(with_temporal(config, choose_temporal(config, topography, {}, 1)).temporal.kind,
+        AskedPlan config = with_open_shape(mechanism);
+        EXPECT_EQ(choose_temporal(config, topography, {}, 1).best().kind,
                   TemporalShape::Kind::dense);
         config.batch_size = 1;
         const ShapeChoice choice = choose_temporal(config, topography, {}, large);
         EXPECT_FALSE(choice.keeps_all());
         ASSERT_EQ(choice.candidates.size(), 2U);
         EXPECT_EQ(choice.candidates[0].shape.band, (1L << 28) / 6 / large);
-        const PlanConfig settled = with_temporal(config, choice);
-        EXPECT_FALSE(settled.choose_temporal);
-        EXPECT_EQ(settled.temporal, choice.best());
     }
 }
 
 TEST(TemporalChoice, CountsAllRecordsWhereBatchesAreAllOfThem) {
     const Topography topography = random_topography(6);
-    PlanConfig config = config_of("mafalda");
+    AskedPlan config = with_open_shape("mafalda");
     config.rounds = 100;
     config.batch_size = std::nullopt;
     EXPECT_FALSE(choose_temporal(config, topography, {}, 200'000).keeps_all());
@@ -308,72 +269,28 @@ TEST(TemporalChoice, CountsAllRecordsWhereBatchesAreAllOfThem) {
 
 TEST(TemporalChoice, IsNotAskedWhereNothingIsOpen) {
     const Topography topography = random_topography(6);
-    EXPECT_TRUE(choose_temporal(config_of("ldp"), topography, {}, large).candidates.empty());
-    PlanConfig config = config_of("mafalda");
-    config.choose_temporal = false;
+    EXPECT_TRUE(choose_temporal(with_open_shape("ldp"), topography, {}, large).candidates.empty());
+    AskedPlan config = with_open_shape("mafalda");
+    config.open.temporal = false;
     config.temporal = {TemporalShape::Kind::banded, 3, 7};
     EXPECT_TRUE(choose_temporal(config, topography, {}, large).candidates.empty());
-    EXPECT_EQ(with_temporal(config, {}).temporal, config.temporal);
-    config = config_of("mafalda");
+    config = with_open_shape("mafalda");
     config.plan_file = "plan.json";
     EXPECT_TRUE(choose_temporal(config, topography, {}, large).candidates.empty());
 }
 
 TEST(TemporalChoice, BoundsTheBandsOfAnOpenCycle) {
     const Topography topography = random_topography(6);
-    PlanConfig config = config_of("mafalda");
+    AskedPlan config = with_open_shape("mafalda");
     config.adjacency = Adjacency::record_add_remove;
     config.participation = {.cycle = 1, .poisson = true};
-    config.choose_cycle = true;
+    config.open.cycle = true;
     config.rounds = 200;
     config.batch_size = 1;
     const ShapeChoice choice = choose_temporal(config, topography, {}, large);
     ASSERT_EQ(choice.candidates.size(), 1U);
     EXPECT_EQ(choice.best(), (TemporalShape{TemporalShape::Kind::banded, 4, 0}));
     EXPECT_EQ(choose_temporal(config, topography, {}, 1).best().band, 200);
-}
-
-TEST(TemporalChoice, IsThatOfProcessZeroForAllWhoLeaveItOpen) {
-    const auto network = make_memory_network(6, 1);
-    const Topography topography = random_topography(6);
-    PlanConfig open = config_of("mafalda");
-    open.batch_size = 1;
-    open.temporal.restart = 15;
-    const AgreedTemporal agreed = agree_on_temporal(open, *network, topography, {}, large, true);
-    EXPECT_FALSE(agreed.config.choose_temporal);
-    EXPECT_EQ(agreed.config.temporal, agreed.choice.best());
-    EXPECT_EQ(agreed.config.temporal.restart, 15);
-    PlanConfig said = open;
-    said.choose_temporal = false;
-    said.temporal = {TemporalShape::Kind::banded, 2, 0};
-    const AgreedTemporal same = agree_on_temporal(said, *network, topography, {}, large, true);
-    EXPECT_TRUE(same.choice.candidates.empty());
-    EXPECT_EQ(same.config.temporal, said.temporal);
-    expect_contains(message_of<NetworkError>([&] {
-                        (void)agree_on_temporal(open, *network, topography, {}, large, false);
-                    }),
-                    "rank 0, which says none");
-}
-
-/// What process 1, which solves no plans, makes of process 0's word.
-AgreedTemporal heard(const std::string& said) {
-    fuzz::ScriptedNetwork network(2, 1, said, [](int) { return std::vector<std::string>(2); });
-    return agree_on_temporal(config_of("mafalda"), network, random_topography(2), {}, large, false);
-}
-
-TEST(TemporalChoice, OfAPeerIsAShapeOrRefused) {
-    EXPECT_EQ(heard("banded:3").config.temporal,
-              (TemporalShape{TemporalShape::Kind::banded, 3, 0}));
-    EXPECT_FALSE(heard("one-lag").config.choose_temporal);
-    for (const std::string said : {"auto",
-                                   "banded:",
-                                   "banded:-1",
-                                   "banded:1e9",
-                                   "banded:9999999999999999999",
-                                   "dense, begun anew every 3 rounds",
-                                   "\n"})
-        EXPECT_THROW((void)heard(said), ConfigError) << said;
-    EXPECT_THROW((void)heard(std::string(100, 'x')), NetworkError);
 }
 
 constexpr int agent_count = 3;

@@ -60,14 +60,6 @@ TEST(Smoothing, KeepsItsTailWhereARunIsTakenUp) {
     EXPECT_EQ(configured_smoothing(config, topography).tail_rounds, 15);
 }
 
-TEST(GossipSteps, LeftOpenAreRefusedWhereNobodyChoosesThem) {
-    PlanConfig config = config_of("corn");
-    EXPECT_NO_THROW(require_chosen_gossip_steps(config));
-    config.choose_gossip_steps = true;
-    expect_contains(message_of<ConfigError>([&] { require_chosen_gossip_steps(config); }),
-                    "gossip-steps: auto is not possible here");
-}
-
 TEST(Smoothing, IsRefusedWhereItCannotBeCounted) {
     const Topography topography = random_topography(6);
     const auto refusal = [&](PlanConfig config, const Topography& where) {

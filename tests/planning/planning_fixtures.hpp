@@ -38,10 +38,10 @@ inline Planned plan(const PlanConfig& config,
                     const Topography& topography,
                     const std::vector<Eigen::Index>& records = {}) {
     const int agents = topography.graph.agents();
-    const auto exposures = build_exposures(config, agents, records);
-    const auto budgets = build_budgets(config, agents);
-    PlannedNoise planned = plan_noise(config, topography, exposures, budgets);
-    CountedPlan counted = count_plan(planned.design.plan, config, topography, exposures, budgets);
+    const CountedRounds rounds{build_exposures(config, agents, records),
+                               build_budgets(config, agents)};
+    PlannedNoise planned = plan_noise(config, topography, rounds);
+    CountedPlan counted = count_plan(planned.design.plan, config, topography, rounds);
     return {std::move(planned), std::move(counted.exposures), std::move(counted.budgets)};
 }
 

@@ -180,9 +180,8 @@ TEST(PlanInput, MakesThePlanOfPlanNoise) {
     const Topography topography = random_topography(6);
     for (const char* mechanism : {"ldp", "corn", "mafalda"}) {
         const PlanConfig config = config_of(mechanism);
-        const auto exposures = build_exposures(config, 6, {});
-        const auto budgets = build_budgets(config, 6);
-        const DesignInput input = plan_input(config, topography, exposures, budgets, std::nullopt);
+        const DesignInput input =
+            plan_input(config, topography, count_rounds(config, 6, {}), std::nullopt);
         EXPECT_EQ(input.kappa.size(), 6);
         EXPECT_EQ(input.graph, &topography.graph);
         const PlannedNoise planned = planned_for(input, config, std::nullopt, true);
@@ -195,36 +194,9 @@ TEST(PlanInput, MakesThePlanOfPlanNoise) {
 TEST(PlanInput, OfAGivenUtilityIsSolvedForIt) {
     const Topography topography = random_topography(5);
     const PlanConfig config = config_of("ldp");
-    const auto exposures = build_exposures(config, 5, {});
-    DesignInput input =
-        plan_input(config, topography, exposures, build_budgets(config, 5), std::nullopt);
+    DesignInput input = plan_input(config, topography, count_rounds(config, 5, {}), std::nullopt);
     input.given_utility = Eigen::MatrixXd::Identity(5, 5);
     EXPECT_NEAR(planned_for(input, config, std::nullopt, true).design.objective, 5, 1e-9);
-}
-
-constexpr OpenChoice choice_of_k{"K", "--gossip-steps auto", "--gossip-steps K"};
-
-/// What process `process` of two makes of process 0's word.
-std::string heard(int process, const std::string& said, bool open, const std::string& own) {
-    fuzz::ScriptedNetwork network(
-        2, process, said, [](int) { return std::vector<std::string>(2); });
-    return agree_on_choice(network, choice_of_k, open, own);
-}
-
-TEST(AgreedChoice, IsProcessZerosForAllWhoLeaveItOpen) {
-    EXPECT_EQ(heard(0, "", true, "4"), "4");
-    EXPECT_EQ(heard(1, "4", true, "4"), "4");
-    EXPECT_EQ(heard(1, "4", true, ""), "4");
-    EXPECT_EQ(heard(1, "4", false, ""), "");
-    EXPECT_EQ(heard(0, "", false, ""), "");
-}
-
-TEST(AgreedChoice, RefusesSilenceAndAnotherChoice) {
-    expect_contains(message_of<NetworkError>([] { (void)heard(1, "", true, "4"); }),
-                    "rank 1 leaves K of --gossip-steps auto to rank 0, which says none");
-    expect_contains(message_of<NetworkError>([] { (void)heard(1, "8", true, "4"); }),
-                    "rank 1 chose K = 4 for --gossip-steps auto, rank 0 8; start all ranks");
-    EXPECT_THROW((void)heard(1, std::string(65, '1'), true, ""), NetworkError);
 }
 
 struct ForMissedRounds {
@@ -235,13 +207,10 @@ struct ForMissedRounds {
 ForMissedRounds plan_with(double probability,
                           const PlanConfig& config,
                           const Topography& topography) {
-    const int agents = topography.graph.agents();
-    const auto exposures = build_exposures(config, agents, {});
-    const auto budgets = build_budgets(config, agents);
-    PlannedNoise planned =
-        plan_for_missed_rounds(config, topography, exposures, budgets, probability);
+    const CountedRounds rounds = count_rounds(config, topography.graph.agents(), {});
+    PlannedNoise planned = plan_for_missed_rounds(config, topography, rounds, probability);
     const MissedRounds missed =
-        figures_of_dropouts(planned, config, topography, exposures, budgets, probability);
+        figures_of_dropouts(planned, config, topography, rounds, probability);
     return {std::move(planned), missed};
 }
 

@@ -62,10 +62,9 @@ TEST(PlanNoise, RefusesMechanismsMadeForOneMixingMatrixWhereMixingChanges) {
     config.rounds = 8;
     const auto plan = [&](const std::string& mechanism) {
         config.mechanism = mechanism;
-        auto exposures = build_exposures(config, 5, {});
-        auto budgets = build_budgets(config, 5);
-        const PlannedNoise planned = plan_noise(config, topography, exposures, budgets);
-        (void)count_plan(planned.design.plan, config, topography, exposures, budgets);
+        const CountedRounds rounds = count_rounds(config, 5, {});
+        const PlannedNoise planned = plan_noise(config, topography, rounds);
+        (void)count_plan(planned.design.plan, config, topography, rounds);
         return planned.design;
     };
     for (const char* mechanism : {"zip-dl", "homomorphic"})

@@ -96,8 +96,9 @@ TEST(LearntClip, RateIsLowWhereNoiseIsLoud) {
     const double agents = clip_rate_for(config, 20, records);
     EXPECT_LT(agents, 0.01);
     // Variance of the measured part: noise of S against sqrt(s) C_0 (p + 1 - p) / max(p, 1 - p).
-    const auto budgets = build_budgets(config.plan, 20);
-    const auto exposures = build_exposures(config.plan, 20, records);
+    const PlanConfig& plan = config.plan;
+    const auto budgets = build_budgets(plan, 20);
+    const auto exposures = build_exposures(plan, 20, records);
     const double variance = 1 / precision_limit(budgets[0], exposures[0]) /
                             std::pow(std::sqrt(config.clip.share) * 0.1 / 0.9, 2);
     EXPECT_NEAR(agents, 2 * 0.4 * 0.04 / (variance * 4 / 20), 1e-12);

@@ -356,7 +356,7 @@ TEST(AgreedPhase, RefusesSampledPartsWhoseRoundsMeet) {
         config.plan.adjacency = Adjacency::record_add_remove;
         config.plan.participation = {.cycle = 4, .poisson = true};
         config.plan.temporal = shape;
-        config.plan.choose_temporal = false;
+        config.plan.open.temporal = false;
         config.plan.batch_size = 3;
         config.run_directory = folder.path("refused");
         return message_of<ConfigError>([&] { (void)train(config); });
@@ -373,7 +373,7 @@ TEST(AgreedPhase, LeavesTheChosenCycleInTheRunsOptions) {
     TrainConfig config = logistic_config(folder, 4, "mafalda", 24);
     config.plan.adjacency = Adjacency::record_add_remove;
     config.plan.participation = {.cycle = 1, .poisson = true};
-    config.plan.choose_cycle = true;
+    config.plan.open.cycle = true;
     config.plan.epsilon = 20;
     config.plan.batch_size = 3;
     config.run_directory = folder.path("run");

@@ -270,7 +270,7 @@ TEST(PlanPhase, KeepsTheRunWithinItsBudget) {
     for (const std::string mechanism : {"ldp", "corn", "mafalda", "laplace"}) {
         const Interrupted run = interrupted(mechanism, 12, 10);
         const PlannedNoise planned = plan_phase(
-            run.rest, run.topography, build_exposures(run.rest, 5, {}), run.budgets_left(), true);
+            run.rest, run.topography, {build_exposures(run.rest, 5, {}), run.budgets_left()}, true);
         EXPECT_LE(epsilon_in_the_end(run, planned), 10 * (1 + 1e-9)) << mechanism;
         // Of correlated rounds every pattern counts as the worst, and something may stay unspent.
         if (mechanism != "mafalda") {
@@ -284,13 +284,12 @@ TEST(PlanPhase, MakesAPlanOfAFileLouder) {
     for (const std::string mechanism : {"ldp", "laplace"}) {
         Interrupted run = interrupted(mechanism, 12, 10);
         run.rest.plan_file = folder.write("plan.json", to_json(run.resumption.past.front().plan));
-        const auto exposures = build_exposures(run.rest, 5, {});
-        const auto left = run.budgets_left();
-        const PlannedNoise planned = plan_phase(run.rest, run.topography, exposures, left, true);
+        const CountedRounds left{build_exposures(run.rest, 5, {}), run.budgets_left()};
+        const PlannedNoise planned = plan_phase(run.rest, run.topography, left, true);
         EXPECT_GT(planned.design.plan.scale, run.resumption.past.front().plan.scale);
         EXPECT_NEAR(epsilon_in_the_end(run, planned), 10, 1e-6) << mechanism;
         // At the start of a run the plan is taken as it is.
-        EXPECT_EQ(plan_phase(run.rest, run.topography, exposures, left, false).design.plan.scale,
+        EXPECT_EQ(plan_phase(run.rest, run.topography, left, false).design.plan.scale,
                   run.resumption.past.front().plan.scale);
     }
 }

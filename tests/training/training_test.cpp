@@ -197,7 +197,7 @@ TEST(RunTraining, LeavesEveryFileOfARun) {
         if (mechanism.correlates_rounds) {
             config.plan.adjacency = Adjacency::record;
             config.plan.participation = {4};
-            config.plan.choose_temporal = false;
+            config.plan.open.temporal = false;
         }
         if (mechanism.name == "muffliato") config.plan.gossip_steps = 3;
         Watcher watcher;

@@ -171,10 +171,10 @@ AccountOptions read_account_options(const OptionTexts& given) {
         account_option_set().read(with_default_clip(with_participation_without_data(given)));
     require_one_source_of_noise(options.account.subject.plan);
     require_covariance_file(options.account.subject.plan);
-    settle_final_gossip(
-        options.account.subject.plan, given, sees_few_messages(options.account.view));
+    AskedPlan& plan = options.account.subject.plan;
+    plan.open.final_gossip =
+        leaves_final_gossip_open(given, sees_few_messages(options.account.view));
     // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
-    PlanConfig& plan = options.account.subject.plan;
     if ((options.account.subject.sensitivity || plan.noise_std) && !given.contains("adjacency") &&
         plan.participation.cycle > 1 && !plan.participation.poisson)
         plan.adjacency = Adjacency::record;

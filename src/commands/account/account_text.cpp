@@ -175,6 +175,7 @@ std::string bounds_text(const AccountResult& result) {
 /// Graph, plan and departures.
 std::string subject_text(const SubjectConfig& config, const AccountSubject& subject) {
     const Graph& graph = *subject.process.graph;
+    const PlanConfig& asked = subject.settled;
     std::string text = fmt::format("graph      {}, {} agents, {} edges, mixing {}\n",
                                    subject.built.description,
                                    graph.agents(),
@@ -184,13 +185,13 @@ std::string subject_text(const SubjectConfig& config, const AccountSubject& subj
     text += fmt::format(
         "plan       {}, {} rounds{}, participation {}; sensitivity {:g}{}; delta {:g}\n",
         subject.plan.mechanism,
-        config.plan.rounds,
-        config.plan.gossip_steps > 1 ? fmt::format(" of {} gossip steps", config.plan.gossip_steps)
-                                     : std::string(),
-        name_of(config.plan.participation),
+        asked.rounds,
+        asked.gossip_steps > 1 ? fmt::format(" of {} gossip steps", asked.gossip_steps)
+                               : std::string(),
+        name_of(asked.participation),
         subject.exposures.front().sensitivity,
         config.gives_sensitivity() ? std::string()
-                                   : fmt::format(" (adjacency {})", name_of(config.plan.adjacency)),
+                                   : fmt::format(" (adjacency {})", name_of(asked.adjacency)),
         subject.delta);
     if (!config.departures.empty())
         text += fmt::format("leave      {} (round:agents)\n", config.departures);
@@ -341,7 +342,7 @@ void add_figures(Json& json, const AccountResult& result) {
 std::string account_report_json(const AccountResult& result,
                                 const AccountConfig& config,
                                 const AccountSubject& subject) {
-    const PlanConfig& plan = config.subject.plan;
+    const PlanConfig& plan = subject.settled;
     Json json;
     json["view"] = result.view;
     json["mechanism"] = subject.plan.mechanism;

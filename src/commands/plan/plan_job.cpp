@@ -1,6 +1,5 @@
 #include "commands/plan/plan_job.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "agent/trainer.hpp"
@@ -13,6 +12,7 @@
 #include "planning/choices.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/planning.hpp"
+#include "planning/settle.hpp"
 
 namespace sotto {
 
@@ -49,27 +49,6 @@ std::vector<GossipCandidate> gossip_costs(const PlanJobConfig& config,
         topography.graph.agents() > most_agents)
         return {};
     return compare_gossip_steps(config.plan, topography, {}, message_bytes(config.dimension));
-}
-
-/// What the options left to the plan is chosen, cycle and gossip steps among it.
-struct ChosenPlan {
-    ShapeChoice temporal;
-    CycleChoice cycle;
-    GossipChoice gossip;
-};
-
-ChosenPlan settle_choices(PlanJobConfig& config, const Topography& topography) {
-    ChosenPlan chosen;
-    chosen.temporal = choose_temporal(config.plan, topography, {}, config.dimension);
-    config.plan = with_temporal(config.plan, chosen.temporal);
-    if (config.plan.choose_cycle) chosen.cycle = choose_cycle(config.plan, topography, {});
-    if (!chosen.cycle.candidates.empty())
-        config.plan = with_cycle(config.plan, chosen.cycle.best());
-    if (config.plan.choose_gossip_steps)
-        chosen.gossip =
-            choose_gossip_steps(config.plan, topography, {}, message_bytes(config.dimension));
-    config.plan.gossip_steps = std::max(config.plan.gossip_steps, chosen.gossip.chosen);
-    return chosen;
 }
 
 }  // namespace
@@ -125,7 +104,8 @@ PlanJobConfig read_plan_options(const OptionTexts& given) {
     PlanJobConfig config =
         plan_option_set().read(with_default_clip(with_participation_without_data(given)));
     require_covariance_file(config.plan);
-    settle_final_gossip(config.plan, given, config.secure_sum || config.dropout_probability > 0);
+    config.plan.open.final_gossip =
+        leaves_final_gossip_open(given, config.secure_sum || config.dropout_probability > 0);
     return config;
 }
 
@@ -148,36 +128,31 @@ PrivacyRecord MadePlan::record() const {
 MadePlan make_plan(PlanJobConfig config) {
     require_one_source_of_noise(config.plan);
     BuiltTopography built = build_topography(config.graph, config.plan);
-    if (config.dropout_probability > 0) require_possible_dropouts(config.plan, built.topography);
-    ChosenPlan chosen = settle_choices(config, built.topography);
-    const int agents = built.topography.graph.agents();
-    if (config.unrestricted_bound) require_joint_rows(agents, config.plan.rounds);
-    const auto exposures = build_exposures(config.plan, agents, {});
-    auto budgets = build_budgets(config.plan, agents);
-    count_sampling(budgets, exposures, config.plan, Membership::everybody(agents).numbers);
-    PlannedNoise planned =
-        config.dropout_probability > 0
-            ? plan_for_missed_rounds(
-                  config.plan, built.topography, exposures, budgets, config.dropout_probability)
-            : plan_noise(config.plan, built.topography, exposures, budgets);
-    const bool cycles = !chosen.cycle.candidates.empty();
-    planned.cycle_choice = std::move(chosen.cycle);
-    if (!cycles) planned.temporal_choice = std::move(chosen.temporal);
-    planned.gossip_choice = std::move(chosen.gossip);
-    planned.gossip_costs = gossip_costs(config, built.topography);
+    const Topography& topography = built.topography;
+    const double missing = config.dropout_probability;
+    if (missing > 0) require_possible_dropouts(config.plan, topography);
+    auto [settled, choices] =
+        settle(config.plan, {.topography = topography, .dimension = config.dimension});
+    config.plan = AskedPlan(settled);
+    const int agents = topography.graph.agents();
+    if (config.unrestricted_bound) require_joint_rows(agents, settled.rounds);
+    const CountedRounds rounds = count_rounds(settled, agents, {});
+    PlannedNoise planned = missing > 0
+                               ? plan_for_missed_rounds(settled, topography, rounds, missing)
+                               : plan_noise(settled, topography, rounds);
+    planned.choices = std::move(choices);
+    planned.gossip_costs = gossip_costs(config, topography);
     std::optional<MissedRounds> missed;
-    if (config.dropout_probability > 0)
-        missed = figures_of_dropouts(
-            planned, config.plan, built.topography, exposures, budgets, config.dropout_probability);
+    if (missing > 0) missed = figures_of_dropouts(planned, settled, topography, rounds, missing);
     const NoisePlan& plan = planned.design.plan;
-    CountedPlan counted = count_plan(plan, config.plan, built.topography, exposures, budgets);
-    std::optional<SumHiding> sums = sums_of(config, built.topography, plan);
-    std::vector<TrainingBoundFigure> bounds = bounds_of_training(
-        {config.plan, built.topography, plan, config.dimension, config.smoothness});
+    CountedPlan counted = count_plan(plan, settled, topography, rounds);
+    std::optional<SumHiding> sums = sums_of(config, topography, plan);
+    std::vector<TrainingBoundFigure> bounds =
+        bounds_of_training({settled, topography, plan, config.dimension, config.smoothness});
     std::optional<UnrestrictedNoise> unrestricted;
     if (config.unrestricted_bound)
-        unrestricted = unrestricted_noise(config.plan, built.topography, plan, planned.kappa);
-    config.plan.final_gossip = final_gossip_steps(config.plan, built.topography.schedule());
+        unrestricted = unrestricted_noise(settled, topography, plan, planned.kappa);
+    config.plan.final_gossip = final_gossip_steps(settled, topography.schedule());
     return {std::move(config),
             std::move(built),
             std::move(planned),

@@ -18,7 +18,7 @@ namespace sotto {
 /// What `sotto plan` is asked.
 struct PlanJobConfig {
     GraphConfig graph;
-    PlanConfig plan;
+    AskedPlan plan;
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
@@ -34,7 +34,7 @@ struct PlanJobConfig {
 
 /// A plan that nobody runs yet, and what it is for.
 struct MadePlan {
-    PlanJobConfig config;  ///< nothing left open
+    PlanJobConfig config;  ///< nothing left open in its plan
     BuiltTopography built;
     PlannedNoise planned;
     CountedPlan counted;

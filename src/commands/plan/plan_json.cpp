@@ -131,14 +131,14 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["calibration"] = name_of(config.calibration);
     json["adjacency"] = name_of(config.adjacency);
     json["participation"] = name_of(config.participation);
-    if (!planned.cycle_choice.candidates.empty())
-        json["cycle_choice"] = cycle_choice_json(planned.cycle_choice);
-    if (!planned.temporal_choice.candidates.empty())
-        json["temporal_choice"] = temporal_choice_json(planned.temporal_choice);
+    if (!planned.choices.cycle.candidates.empty())
+        json["cycle_choice"] = cycle_choice_json(planned.choices.cycle);
+    if (!planned.choices.temporal.candidates.empty())
+        json["temporal_choice"] = temporal_choice_json(planned.choices.temporal);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
-    if (!planned.gossip_choice.candidates.empty())
-        json["gossip_choice"] = gossip_choice_json(planned.gossip_choice);
+    if (!planned.choices.gossip.candidates.empty())
+        json["gossip_choice"] = gossip_choice_json(planned.choices.gossip);
     if (!planned.gossip_costs.empty()) json["gossip_costs"] = candidates_json(planned.gossip_costs);
     json["kappa"] = planned.kappa.size() > 0 ? finite_number(planned.kappa.minCoeff()) : Json();
     json["mu"] = mu_of(worst);

@@ -91,10 +91,10 @@ TEST(PlanReportJson, SaysHowTheCycleWasChosen) {
     const PlanConfig config = config_of("ldp");
     Planned result = plan(config, topography);
     EXPECT_FALSE(json_of(result, config).contains("cycle_choice"));
-    result.planned.cycle_choice = {{{1, 0, 8}, {2, 1, 6}, {4, 3, 10}}, 1};
+    result.planned.choices.cycle = {{{1, 0, 8}, {2, 1, 6}, {4, 3, 10}}, 1};
     const Json choice = json_of(result, config)["cycle_choice"];
     EXPECT_EQ(choice["cycle"], 2);
-    EXPECT_EQ(choice["reason"], text_of(result.planned.cycle_choice));
+    EXPECT_EQ(choice["reason"], text_of(result.planned.choices.cycle));
     ASSERT_EQ(choice["candidates"].size(), 3U);
     EXPECT_EQ(choice["candidates"][2]["band"], 3);
     EXPECT_EQ(choice["candidates"][2]["noise"], 10);
@@ -106,11 +106,11 @@ TEST(PlanReportJson, SaysHowTheTemporalFactorWasChosen) {
     const PlanConfig config = config_of("ldp");
     Planned result = plan(config, topography);
     EXPECT_FALSE(json_of(result, config).contains("temporal_choice"));
-    result.planned.temporal_choice = {.candidates = {{{TemporalShape::Kind::banded, 7, 20}, 8},
-                                                     {{TemporalShape::Kind::one_lag, 0, 20}, 6}},
-                                      .chosen = 1,
-                                      .reach = 19,
-                                      .against_dense = "which is too much"};
+    result.planned.choices.temporal = {.candidates = {{{TemporalShape::Kind::banded, 7, 20}, 8},
+                                                      {{TemporalShape::Kind::one_lag, 0, 20}, 6}},
+                                       .chosen = 1,
+                                       .reach = 19,
+                                       .against_dense = "which is too much"};
     const Json choice = json_of(result, config)["temporal_choice"];
     EXPECT_EQ(choice["temporal"], "one-lag");
     EXPECT_EQ(choice["reason"],

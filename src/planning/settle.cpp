@@ -1,0 +1,177 @@
+#include "planning/settle.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <utility>
+
+#include "core/numbers.hpp"
+#include "planning/configured_gossip.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/names.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// Decides alone, or together with other processes.
+class Decider {
+  public:
+    Decider(Network* network, bool solves) : network_(network), solves_(solves) {}
+
+    /// What is decided, as text; empty where nothing is open.
+    [[nodiscard]] std::string decide(const OpenChoice& choice,
+                                     bool open,
+                                     const std::function<std::string()>& choose) const {
+        std::string own;
+        together([&] {
+            if (open && solves_) own = choose();
+        });
+        return network_ != nullptr ? agree_on_choice(*network_, choice, open, own) : own;
+    }
+    /// Process 0's text of at most these bytes; alone its own.
+    [[nodiscard]] std::string from_leader(const std::string& own, std::size_t most_bytes) const {
+        return network_ != nullptr ? network_->broadcast(own, most_bytes) : own;
+    }
+    /// An error of one process is everybody's.
+    void together(const std::function<void()>& work) const {
+        network_ != nullptr ? network_->agree(work) : work();
+    }
+
+  private:
+    Network* network_;
+    bool solves_;
+};
+
+void settle_final_gossip(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
+    constexpr std::string_view none = "0", some = "auto";
+    if (!plan.open.final_gossip) return;
+    const std::string said =
+        decider.from_leader(std::string(inputs.rounds_alone ? none : some), some.size());
+    decider.together([&] {
+        if (said != none && said != some)
+            throw NetworkError(
+                fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
+    });
+    plan.open.final_gossip = false;
+    plan.final_gossip.reset();
+    if (said == none || inputs.secure_sum) plan.final_gossip = 0;
+}
+
+ShapeChoice settle_temporal(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
+    ShapeChoice choice;
+    const std::string said = decider.decide(
+        {"the shape", "--temporal auto", "which with --temporal"}, leaves_shape_open(plan), [&] {
+            choice = choose_temporal(plan, inputs.topography, inputs.records, inputs.dimension);
+            return temporal_text(choice.best());
+        });
+    decider.together([&] {
+        if (said.empty()) return;
+        const long restart = plan.temporal.restart;
+        plan.temporal = parse_temporal("temporal", said);
+        plan.temporal.restart = restart;
+    });
+    plan.open.temporal = false;
+    return choice;
+}
+
+CycleChoice settle_cycle(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
+    CycleChoice choice;
+    const std::string said = decider.decide(
+        {"b (and its band)", "--participation cyclic-poisson:auto", "cyclic-poisson:b"},
+        plan.open.cycle,
+        [&] {
+            choice = choose_cycle(plan, inputs.topography, inputs.records);
+            return fmt::format("{} {}", choice.best().cycle, choice.best().band);
+        });
+    decider.together([&] {
+        if (said.empty()) return;
+        const std::vector<std::string_view> numbers = split(said, ' ');
+        if (numbers.size() != 2)
+            throw NetworkError(fmt::format(
+                "rank 0 says '{}' of --participation cyclic-poisson:auto (allowed: b and a band)",
+                said));
+        CycleCandidate taken;
+        taken.cycle = static_cast<long>(parse_integer("participation", numbers[0]));
+        taken.band = static_cast<long>(parse_integer("temporal", numbers[1]));
+        require_in_range("participation", static_cast<double>(taken.cycle), 1, 1e9);
+        require_in_range("temporal", static_cast<double>(taken.band), 0, 1e6);
+        static_cast<PlanConfig&>(plan) = with_cycle(plan, taken);
+    });
+    plan.open.cycle = false;
+    return choice;
+}
+
+GossipChoice settle_gossip_steps(AskedPlan& plan,
+                                 const PlanInputs& inputs,
+                                 const Decider& decider) {
+    GossipChoice choice;
+    decider.together([&] { require_possible_smoothing(plan, inputs.topography); });
+    const double message_bytes =
+        static_cast<double>(inputs.dimension) * static_cast<double>(value_size(inputs.precision));
+    const std::string said = decider.decide(
+        {"K", "--gossip-steps auto", "--gossip-steps K"}, plan.open.gossip_steps, [&] {
+            choice = choose_gossip_steps(plan, inputs.topography, inputs.records, message_bytes);
+            return std::to_string(choice.chosen);
+        });
+    decider.together([&] {
+        if (said.empty()) return;
+        plan.gossip_steps = static_cast<int>(parse_integer("gossip-steps", said));
+        require_in_range("gossip-steps", plan.gossip_steps, 1, most_gossip_steps);
+    });
+    plan.open.gossip_steps = false;
+    return choice;
+}
+
+Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& inputs) {
+    PlanChoices choices;
+    settle_final_gossip(plan, inputs, decider);
+    choices.temporal = settle_temporal(plan, inputs, decider);
+    choices.cycle = settle_cycle(plan, inputs, decider);
+    // A cycle that was chosen brings its own band.
+    if (!choices.cycle.candidates.empty()) choices.temporal = {};
+    choices.gossip = settle_gossip_steps(plan, inputs, decider);
+    return {SettledPlan(static_cast<const PlanConfig&>(plan)), std::move(choices)};
+}
+
+}  // namespace
+
+Settlement settle(const AskedPlan& asked, const PlanInputs& inputs) {
+    return settled_by({nullptr, true}, asked, inputs);
+}
+
+Settlement settle(const AskedPlan& asked, const PlanInputs& inputs, Network& network, bool solves) {
+    return settled_by({&network, solves}, asked, inputs);
+}
+
+std::string agree_on_choice(Network& network,
+                            const OpenChoice& choice,
+                            bool open,
+                            const std::string& own) {
+    constexpr std::size_t most_bytes = 64;
+    const std::string said =
+        network.broadcast(network.process() == 0 ? own : std::string(), most_bytes);
+    network.agree([&] {
+        if (!open) return;
+        if (said.empty())
+            throw NetworkError(fmt::format(
+                "rank {} leaves {} of {} to rank 0, which says none; rank 0 must be started with "
+                "the same options",
+                network.process(),
+                choice.what,
+                choice.option));
+        if (!own.empty() && own != said)
+            throw NetworkError(fmt::format(
+                "rank {} chose {} = {} for {}, rank 0 {}; start all ranks with the same options "
+                "and files, or say {}",
+                network.process(),
+                choice.what,
+                own,
+                choice.option,
+                said,
+                choice.instead));
+    });
+    return open ? said : std::string();
+}
+
+}  // namespace sotto
