@@ -1,9 +1,9 @@
-// Compiled once for every instruction-set level: Highway includes this file again for each, found
-// from the include directory. The best level is chosen when the program runs.
+// Highway includes this file again for each instruction-set level, from the include directory, and
+// chooses the best level at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "../src/noise/gaussian_simd.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target has to come first.
+// foreach_target must come first.
 #include <hwy/highway.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace sotto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Only operations that IEEE 754 rounds exactly, in a written order and never fused: the bits of a
+// Only operations that IEEE 754 rounds exactly, in a fixed order and never fused: the bits of a
 // normal must not depend on the machine.
 
 using Reals = hn::ScalableTag<double>;
@@ -32,8 +32,7 @@ HWY_INLINE Real horner(Real x, const double (&c)[N]) {
 }
 
 /// -2 log(u) for 2^-1022 <= u <= 1. With u = 2^k m, sqrt(1/2) <= m < sqrt(2) and s = (m-1)/(m+1):
-/// log m = 2 atanh(s) = 2 (s + s^3/3 + ...), |s| <= 0.1716; the terms left out are below 3e-17 of
-/// it.
+/// log m = 2 atanh(s) = 2 (s + s^3/3 + ...), |s| <= 0.1716; relative truncation error below 3e-17.
 HWY_INLINE Real minus_two_log(Real u) {
     static constexpr double series[] = {-4.0,
                                         -4.0 / 3,
@@ -70,7 +69,7 @@ HWY_INLINE Real minus_two_log(Real u) {
 }
 
 /// Sine and cosine of 2 pi (v - 1) for 1 <= v < 2. 4v = q + t with integer q and |t| <= 1/2,
-/// exactly; then Taylor series of x = t pi/2, |x| <= pi/4: the terms left out are below 6e-17.
+/// exactly; then Taylor series of x = t pi/2, |x| <= pi/4; truncation error below 6e-17.
 HWY_INLINE void sincos_turns(Real v, Real& sine, Real& cosine) {
     static constexpr double sine_series[] = {1.0,
                                              -1.0 / 6,
@@ -115,7 +114,7 @@ HWY_INLINE void sincos_turns(Real v, Real& sine, Real& cosine) {
         d, hn::Xor(hn::Xor(c, swap), hn::And(hn::ShiftLeft<62>(hn::Add(q, one)), sign)));
 }
 
-/// Cosine and sine of the angle that `second` stands for, as long as radius(u).
+/// radius(u) times cosine and sine of the angle of `second`.
 HWY_INLINE void pair_of(Real u, Word second, Real& cosine, Real& sine) {
     const Reals d;
     const Words w;
@@ -129,8 +128,8 @@ HWY_INLINE void pair_of(Real u, Word second, Real& cosine, Real& sine) {
     sine = hn::Mul(radius, unit_sine);
 }
 
-/// 1 - N 2^-76, N made of all bits of `first` and the low 12 of `second`, rounded to nearest;
-/// exact below 2^-23.
+/// 1 - N 2^-76, N made of all bits of `first` and the low 12 of `second`, rounded to nearest; exact
+/// below 2^-23.
 HWY_INLINE Real uniform_of(Word first, Word second) {
     // 52 bits make a double in [1, 2).
     constexpr std::uint64_t one_bits = 0x3FF0000000000000;
@@ -152,7 +151,8 @@ bool transform_blocks(const std::uint64_t* words, double* out, std::size_t block
     constexpr std::size_t half = block / 2;
     const Reals d;
     const Words w;
-    // Positive doubles are ordered as their bits: the sign of the difference tells that u <= 2^-32.
+    // Positive doubles are ordered as their bits: the sign of the difference tells whether u <=
+    // 2^-32.
     const Word above_tail = hn::Set(w, 0x3DF0000000000001);
     Word signs = hn::Zero(w);
     for (std::size_t b = 0; b < blocks; ++b) {
@@ -244,7 +244,7 @@ void refine_tail(std::span<const std::uint64_t> words,
 
 namespace {
 
-/// Read once, before any level is forced: forcing changes what Highway calls supported.
+/// Read before a level is forced, since forcing changes what Highway reports as supported.
 const std::vector<std::int64_t>& runnable_targets() {
     static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
     return targets;

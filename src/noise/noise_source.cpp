@@ -71,7 +71,7 @@ void RoundGate::begin(std::uint32_t epoch, std::uint64_t round) {
 namespace {
 
 constexpr Eigen::Index tile_bytes = 1 << 20;       // a core's share of the second-level cache
-constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost more than they bring
+constexpr Eigen::Index parallel_values = 1 << 15;  // below this, threads cost more than they save
 
 constexpr std::int64_t past_tile_bytes = std::int64_t{64} << 20;  // of past noise drawn again
 
@@ -190,7 +190,7 @@ void NoiseSource::begin_round(std::uint32_t epoch, std::uint64_t round, Eigen::I
     gate_.begin(epoch, round);
     matrix_ = nullptr;
     round_ = last_round_ = round;
-    // A round that was left has overwritten some of the past it needs.
+    // An unfinished round has overwritten part of the past it needs.
     const bool whole = std::exchange(next_coordinate_, 0) == 0;
     const bool goes_on = whole && epoch == epoch_ && round == next_round_;
     epoch_ = epoch;
@@ -370,8 +370,8 @@ void round_to_grid(std::span<double> values, double grid_step) {
 }
 
 void round_message_to_grid(std::span<double> values, double grid_step) {
-    // As above, with a sum that stays below 2^53 steps; a value of 2^52 steps and more has no bits
-    // below one step itself.
+    // As above; the sum stays below 2^53 steps, and values from 2^52 steps on have no bits below
+    // one step.
     const double shift = 0x1p52 * grid_step;
     for (double& value : values) {
         const double signed_shift = std::copysign(shift, value);

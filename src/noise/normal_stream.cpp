@@ -27,7 +27,7 @@ constexpr std::uint32_t counts_per_block = bytes_per_block / 64;
 /// The counter has 32 bits.
 constexpr std::uint64_t max_coordinates =
     (std::uint64_t{1} << 32) / counts_per_block * normal_block;
-/// Keystream generated at a time: it must stay in the first-level cache until it is transformed.
+/// Keystream generated at a time; it must stay in the first-level cache until it is transformed.
 constexpr std::size_t blocks_per_piece = 8;
 
 using Nonce = std::array<std::uint8_t, Keystream::nonce_bytes>;
@@ -58,7 +58,7 @@ void NormalStream::refine(const std::array<std::uint8_t, 12>& nonce,
                           std::uint64_t first_block,
                           std::span<const std::uint64_t> words,
                           std::span<double> out) const {
-    // Made when needed: one pair of 2^32 needs it.
+    // Made only when needed, for one pair in 2^32.
     const SecretKey tail_key = key_.derive("sottotal", 0);
     std::array<std::uint64_t, more_words_per_block> more;
     for (std::size_t at = 0; at < words.size(); at += normal_block) {
@@ -125,7 +125,7 @@ static_assert(crypto_stream_chacha20_ietf_NONCEBYTES == Keystream::nonce_bytes);
 constexpr std::size_t bytes_per_count = 64;
 
 #ifdef SOTTO_HAVE_OPENSSL
-/// Below, to begin costs OpenSSL more than it saves.
+/// For less, OpenSSL's start-up costs more than it saves.
 constexpr std::size_t least_for_openssl = 16384;
 
 const EVP_CIPHER* openssl_chacha20() {
@@ -166,7 +166,7 @@ Keystream::Keystream(std::span<const std::uint8_t, key_bytes> key,
 Keystream::~Keystream() = default;
 
 void Keystream::next(std::span<std::uint8_t> out) {
-    // A cipher's keystream is what it makes of zeros.
+    // The keystream is the ciphertext of zeros.
     std::ranges::fill(out, std::uint8_t{0});
 #ifdef SOTTO_HAVE_OPENSSL
     if (fast_ != nullptr) {

@@ -10,7 +10,7 @@ namespace sotto {
 
 namespace {
 
-/// Below this share of a row what is left of it may be rounding.
+/// What is left of a row below this share may be rounding.
 constexpr double rounding = 1e-13;
 /// Coefficients below this share of the largest count as zero.
 constexpr double no_part = 1e-6;
@@ -27,7 +27,7 @@ void scale(Dense& row, double factor) {
     for (double& value : row) value *= factor;
 }
 
-/// Orthonormal rows that span those added.
+/// Orthonormal basis of the rows added.
 class SpanOfRows {
   public:
     /// False if the row says nothing new.
@@ -58,8 +58,8 @@ int number_of_parts(const Dense& row) {
         row, [&](double value) { return std::abs(value) > no_part * largest; }));
 }
 
-/// A combination of two rows vanishes for all agents whose two coefficients have the same ratio: it
-/// is made of all others.
+/// A combination of two rows vanishes for all agents with the same ratio of coefficients; it
+/// consists of all others.
 int fewest_parts(const Dense& first, const Dense& second) {
     std::vector<double> ratios;  // as angles in [0, pi)
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -79,14 +79,14 @@ int fewest_parts(const Dense& first, const Dense& second) {
     return static_cast<int>(std::ssize(ratios) - most);
 }
 
-/// Places among a receiver's neighbours that masks join, once those of the coalition know theirs.
+/// Connected components of a receiver's honest neighbours under masks the coalition does not know.
 /// @param honest of every place.
 std::vector<std::vector<int>> mask_parts(const std::vector<char>& honest, int per_side) {
     const auto neighbours = static_cast<int>(honest.size());
     std::vector<std::vector<int>> parts;
     const auto colluding = std::ranges::count(honest, 0);
     if (neighbours <= 2 * per_side + 1 || colluding < 2 * per_side) {
-        // See mask_partners: nobody can be cut off.
+        // See mask_partners: no neighbour can be cut off.
         std::vector<int>& all = parts.emplace_back();
         for (int place = 0; place < neighbours; ++place)
             if (honest[static_cast<std::size_t>(place)] != 0) all.push_back(place);

@@ -10,7 +10,7 @@
 
 namespace sotto {
 
-/// An agent counts as exposed where at most this share of its message stays hidden.
+/// An agent is exposed if at most this share of its message stays hidden.
 inline constexpr double exposed_share = 0.01;
 
 /// How secure sums are carried out.
@@ -19,38 +19,38 @@ struct SumRules {
     int mask_partners = 1;  ///< on each side, see mask_partners()
 };
 
-/// Linear combinations of the first messages of a round, those of agents outside a coalition, that
-/// the coalition has learnt by the end of the round.
+/// Linear combinations of the first messages of a round of agents outside a coalition, as the
+/// coalition knows them at the end of the round.
 struct LearntSums {
     std::vector<int> agents;  ///< in any of the combinations; ascending
-    /// Of each of `agents`, how much of its message stays hidden where messages are alike in size
-    /// and independent: sqrt(1 - |P e_v|^2), P the projection on the combinations. 1: nothing is
-    /// learnt of it, 0: it is known.
+    /// For each of `agents`, the hidden share of its message if messages are independent and of
+    /// similar size: sqrt(1 - |P e_v|^2), P the projection on the combinations. 1: nothing is
+    /// learnt, 0: the message is known.
     std::vector<double> hidden;
     int sums = 0;  ///< independent combinations
-    /// The fewest agents that one of the combinations is made of; none for more than two.
+    /// The fewest agents in one of the combinations; absent for more than two.
     std::optional<int> smallest_sum;
 
-    /// Agents of whose message at most exposed_share stays hidden.
+    /// Agents with at most exposed_share of their message hidden.
     [[nodiscard]] std::vector<int> exposed() const;
 };
 
-/// What coalitions learn from the secure sums of one round (docs/equations.md 10). Member a gets,
-/// for every part K of the mask graph of its neighbours outside the coalition, and takes off what
-/// its own side sent,
+/// What coalitions learn from the secure sums of one round (docs/equations.md 10). For every
+/// connected component K of the mask graph of its neighbours outside the coalition, member a gets,
+/// after subtracting the coalition's own messages,
 ///
 ///     sum_{v in K} w_av m_v;
 ///
-/// in gossip step k the message is m = W^(k-1) m(1) beside what the coalition knows. A sum that
-/// differs from a combination of others by less than 1e-13 of its size says nothing new: products
-/// of doubles carry errors of 2^-53.
+/// in gossip step k the message is m = W^(k-1) m(1), up to what the coalition knows. A sum that
+/// differs from a combination of others by less than 1e-13 of its size counts as nothing new, since
+/// products of doubles carry errors of 2^-53.
 class RoundSums {
   public:
-    /// Graph and mixing are borrowed. @param mixing of the round, on the graph.
+    /// Graph and mixing must outlive it. @param mixing of the round, on the graph.
     RoundSums(const Graph& graph, const MixingMatrix& mixing, SumRules rules);
 
     /// @param coalition ascending. Cost with one gossip step: r^2 times the number of neighbours, r
-    /// the sums; with K of them (K r)^2 n.
+    /// the number of sums; with K steps: (K r)^2 n.
     [[nodiscard]] LearntSums learnt_by(std::span<const int> coalition);
 
   private:
@@ -60,7 +60,8 @@ class RoundSums {
         return member_[static_cast<std::size_t>(agent)] == 0;
     }
     [[nodiscard]] std::vector<int> columns_of(const std::vector<Row>& rows) const;
-    /// The row times W among the agents outside, scaled to length 1; zeros where nothing is left.
+    /// The row times W restricted to the agents outside, scaled to length 1; zeros if nothing is
+    /// left.
     [[nodiscard]] std::vector<double> mixed(const std::vector<double>& row,
                                             const std::vector<int>& agents) const;
 

@@ -56,7 +56,7 @@ void SumMask::apply(std::int64_t round,
                                 scratch.size(),
                                 mask_block));
     auto counter = static_cast<std::uint32_t>(first / mask_block);
-    // Keystream is what the cipher makes of zeros.
+    // The keystream is the ciphertext of zeros.
     static constexpr std::array<std::uint8_t, mask_piece * sizeof(std::uint64_t)> zeros{};
     while (!words.empty()) {
         const std::size_t count = std::min(words.size(), most);
@@ -90,7 +90,7 @@ namespace {
 constexpr double step_size = 0x1p-40;
 constexpr double words_per_unit = 1 / step_size;
 
-/// A round's mask words, wiped on every way out.
+/// A round's mask words, wiped on destruction.
 struct Scratch {
     Scratch() = default;
     Scratch(const Scratch&) = delete;
@@ -156,7 +156,7 @@ void SecureSum::begin(std::int64_t round,
                         current_.round,
                         current_.step));
     (void)nonce_of(address);
-    // Rounding is monotonic, so the largest value stands for all; a NaN makes `finite` false.
+    // Rounding is monotonic, so checking the largest value suffices; a NaN makes `finite` false.
     double largest = 0;
     bool finite = true;
     for (const double value : message) {

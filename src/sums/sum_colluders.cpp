@@ -11,13 +11,13 @@ namespace sotto {
 
 namespace {
 
-/// Products that one size of coalitions may cost.
+/// Products allowed for one size of coalitions.
 constexpr double most_work = 2e9;
-/// What a coalition costs beside them.
+/// Cost of a coalition beside them.
 constexpr double work_each = 300;
 constexpr std::size_t most_near_pairs = 5'000'000;
 
-/// Agents whose message one hears, its own among them, on average.
+/// Messages an agent receives, its own included, on average.
 double heard_in(const MixingMatrix& mixing) {
     double heard = 0;
     for (int agent = 0; agent < mixing.agents(); ++agent)
@@ -25,8 +25,7 @@ double heard_in(const MixingMatrix& mixing) {
     return heard / mixing.agents();
 }
 
-/// Whether the coalition has more messages than the one before, or as many and comes first among
-/// those of its size.
+/// Whether the coalition exposes more messages, or as many and is first among those of its size.
 bool is_worse(std::span<const int> coalition,
               std::size_t exposed,
               const std::optional<SumExample>& than) {
@@ -48,7 +47,7 @@ class Colluders {
                         std::vector<char>(static_cast<std::size_t>(graph.agents()), 0));
     }
 
-    /// @param before of one colluder less, which more of them have too; null for one.
+    /// @param before result for one colluder less, whose exposures also hold here; null for one.
     SumsAgainst against(int colluders, const SumsAgainst* before) {
         SumsAgainst found;
         found.colluders = colluders;
@@ -71,7 +70,7 @@ class Colluders {
         return found;
     }
 
-    /// The smallest coalition found that is made to have a message.
+    /// The smallest exposing coalition among those constructed.
     std::optional<SumExample> made() {
         std::optional<SumExample> smallest;
         double work = 0;

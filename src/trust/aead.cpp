@@ -22,7 +22,7 @@ static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == aead_tag_bytes);
 static_assert(crypto_aead_chacha20poly1305_ietf_NPUBBYTES == aead_nonce_bytes);
 
 #ifdef SOTTO_HAVE_OPENSSL
-/// Below, OpenSSL takes longer; above, its lengths end.
+/// Below it OpenSSL is slower; OpenSSL's lengths are of type int.
 constexpr std::size_t least_for_openssl_aead = 512;
 constexpr std::size_t most_for_openssl_aead = std::numeric_limits<int>::max();
 
@@ -31,13 +31,13 @@ const EVP_CIPHER* openssl_aead() {
     return cipher.get();
 }
 
-/// A thread's own, kept because making one takes as long as sealing a kilobyte.
+/// One per thread: making one takes as long as sealing a kilobyte.
 EVP_CIPHER_CTX* own_context() {
     static thread_local const OpensslContext context = openssl_context();
     return context.get();
 }
 
-/// A context that holds a key during one call, and zeros instead of it afterwards.
+/// A context that holds a key during one call and is zeroed afterwards.
 class Keyed {
   public:
     Keyed(AeadKey key, AeadNonce nonce, bool seals) : context_(own_context()) {
@@ -61,7 +61,7 @@ class Keyed {
                    context_, out.data(), &written, in.data(), static_cast<int>(in.size())) == 1 &&
                written == static_cast<int>(in.size());
     }
-    /// True for a tag that is made, or is the right one.
+    /// True if the tag was made, or matches.
     bool finish() {
         std::array<std::uint8_t, aead_tag_bytes> nothing{};
         int written = 0;

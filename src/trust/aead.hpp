@@ -13,9 +13,8 @@ inline constexpr std::size_t aead_key_bytes = 32, aead_nonce_bytes = 12, aead_ta
 using AeadKey = std::span<const std::uint8_t, aead_key_bytes>;
 using AeadNonce = std::span<const std::uint8_t, aead_nonce_bytes>;
 
-/// ChaCha20-Poly1305 (RFC 8439) without additional data: sealed = ciphertext, tag. By OpenSSL for
-/// long messages where this build has it, else by libsodium: the same bytes. OpenSSL's copy of the
-/// key is overwritten at the end.
+/// ChaCha20-Poly1305 (RFC 8439) without additional data: sealed = ciphertext, tag. OpenSSL seals
+/// long messages where the build has it, libsodium the others; the bytes are the same.
 /// @param message  may be the beginning of `sealed`.
 /// @param sealed   message.size() + aead_tag_bytes bytes.
 void aead_seal(AeadKey key,
@@ -23,17 +22,15 @@ void aead_seal(AeadKey key,
                std::span<const std::uint8_t> message,
                std::span<std::uint8_t> sealed);
 
-/// False if it is not what was sealed with this key and nonce; `message` then holds nothing of use.
+/// False unless it was sealed with this key and nonce; `message` must not be used then.
 /// @param message  sealed.size() - aead_tag_bytes bytes; may be the beginning of `sealed`.
 [[nodiscard]] bool aead_open(AeadKey key,
                              AeadNonce nonce,
                              std::span<const std::uint8_t> sealed,
                              std::span<std::uint8_t> message);
 
-// Nonces that both ends compute.
-
-/// 96 bits, little-endian: round (48), gossip step (16), chunk (32). Different addresses give
-/// different nonces. @throws CryptoError for a part that does not fit.
+/// Both ends compute it. 96 bits, little-endian: round (48), gossip step (16), chunk (32).
+/// @throws CryptoError for a part that does not fit.
 [[nodiscard]] std::array<std::uint8_t, 12> nonce_of(const ChunkAddress& address);
 
 }  // namespace sotto

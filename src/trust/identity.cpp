@@ -33,7 +33,7 @@ static_assert(crypto_sign_SEEDBYTES == SecretKey::size);
 static_assert(crypto_sign_PUBLICKEYBYTES == std::tuple_size_v<IdentityKey>);
 static_assert(crypto_sign_BYTES == std::tuple_size_v<Signature>);
 
-/// Bytes on the stack that are wiped on every way out.
+/// Stack bytes, wiped on destruction.
 template <std::size_t size>
 struct Wiped {
     Wiped() = default;
@@ -71,7 +71,7 @@ Identity Identity::read(const fs::path& path) {
     const auto fail = [&](const std::string& reason) {
         return DataError(fmt::format("identity {}: {}", path.string(), reason));
     };
-    // Non-blocking: a pipe with this name must not hang the job.
+    // Non-blocking: a pipe of this name must not hang the job.
     const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (!file.open() || ::fstat(file.get(), &status) != 0)
@@ -221,7 +221,7 @@ Roster Roster::parse(std::string_view text, const std::string& source) {
 
 Roster Roster::read(const fs::path& path) {
     ensure_sodium();
-    // An empty stream cannot be copied, yet an empty roster is one.
+    // An empty stream cannot be copied, but an empty roster is valid.
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0) return {};
     return parse(read_file(path), path.string());
@@ -248,8 +248,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Holds the lock of the file that has this name, which is created if there is none. A file that
-/// was replaced while we waited for its lock no longer has the name: then try again.
+/// Opens and locks the file of this name, creating it if necessary. Tries again if the file was
+/// replaced while it waited for the lock.
 OpenFile lock_file(const fs::path& path) {
     for (;;) {
         OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -286,7 +286,7 @@ IdentityKey enroll(const fs::path& identity_file,
         if (!text.empty() && text.back() != '\n') text += '\n';
         text += fmt::format("{} {}\n", to_hex(identity.public_key()), name);
         const fs::perms mode = fs::status(roster_file).permissions();
-        // Through links, so that a linked roster stays one.
+        // Follows links, so a linked roster stays linked.
         const fs::path target = fs::canonical(roster_file);
         write_file_atomically(target, text);
         std::error_code ignored;

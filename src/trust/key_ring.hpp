@@ -9,8 +9,8 @@
 
 namespace sotto {
 
-/// The seeds one agent holds: those of the seed groups it belongs to, and no others
-/// (seed_agreement.hpp says who makes them); and the key of its coins, which is its alone.
+/// The seeds of the seed groups one agent belongs to (made in seed_agreement.hpp), and the key of
+/// its coins, which it alone holds.
 class KeyRing {
   public:
     explicit KeyRing(int agent) : agent_(agent) {}
@@ -20,12 +20,11 @@ class KeyRing {
     [[nodiscard]] bool holds(int group) const { return seeds_.contains(group); }
     [[nodiscard]] std::vector<int> groups() const;
     [[nodiscard]] const SecretKey& seed(int group) const;
-    /// Key of the stream with this index inside its group: KDF(seed, "sottostr", index).
+    /// Key of a stream of the group: KDF(seed, "sottostr", index).
     /// @throws CryptoError if the agent does not hold the group's seed.
     [[nodiscard]] SecretKey stream_key(int group, std::uint64_t index) const;
 
-    /// Key of SecretCoins, where batches are sampled in secret. @throws CryptoError if there is
-    /// one.
+    /// Key of SecretCoins, where batches are sampled in secret. @throws CryptoError if already set.
     void add_coins(SecretKey key);
     [[nodiscard]] bool holds_coins() const { return coins_.has_value(); }
     /// @throws CryptoError if there is none.

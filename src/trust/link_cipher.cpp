@@ -20,7 +20,7 @@ std::string name_of(int first, int last) {
                          : fmt::format("agents {} to {}", first, last);
 }
 
-/// What both ends share: the secret of the pair, or of pairs in which every agent is.
+/// The secret of the pair, or the hash of the secrets of pairs that cover every agent.
 SecretKey shared_secret(std::span<PairSecrets> secrets, std::span<const int> peers) {
     if (secrets.size() == 1 && peers.size() == 1) return secrets[0].with(peers[0]).clone();
     SecretHash hash("sotto.process-secret.v1", {});

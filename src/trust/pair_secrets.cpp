@@ -29,7 +29,7 @@ const SecretKey& PairSecrets::with(int peer) {
 
     std::array<std::uint8_t, crypto_scalarmult_BYTES> shared{};
     const auto& public_key = public_keys_[static_cast<std::size_t>(peer)];
-    // Fails for points of small order, whose result would be known to everybody.
+    // Fails for points of small order, whose result everybody would know.
     if (crypto_scalarmult(shared.data(), own_secret_.bytes().data(), public_key.data()) != 0) {
         sodium_memzero(shared.data(), shared.size());
         throw CryptoError(fmt::format("the public key of agent {} is unusable", peer));

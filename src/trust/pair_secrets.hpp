@@ -12,19 +12,19 @@ namespace sotto {
 
 using PublicKey = std::array<std::uint8_t, 32>;  ///< X25519
 
-/// What one agent shares with each other agent of a run: one secret a pair, from key agreement
-/// between the run's ephemeral X25519 keys. Both ends compute the same; nothing is sent, and nobody
-/// else, rank 0 included, can compute it.
+/// The secrets one agent shares with each other agent of a run, from key agreement between the
+/// run's ephemeral X25519 keys. Nothing is sent, and nobody else, rank 0 included, can compute
+/// them.
 ///
 ///     secret(u, v) = BLAKE2b-256(key = X25519(own secret, peer's public key); transcript, min,
 ///     max)
 ///
 /// Subkeys are separated by context and id (crypto_kdf): link keys, sum masks and pair noise never
-/// share one. Cost: one X25519 (about 40 us) for the first use of a peer.
+/// share one. Cost: one X25519 (about 40 us) at the first use of a peer.
 class PairSecrets {
   public:
-    /// @param transcript digest of everything the agents agreed on: secrets of another run, graph
-    /// or plan differ.  @param public_keys one per agent of the network.
+    /// @param transcript of the handshake: another run, graph or plan gives other secrets.
+    /// @param public_keys one per agent of the network.
     PairSecrets(int agent,
                 const Digest& transcript,
                 SecretKey own_secret,
@@ -32,9 +32,8 @@ class PairSecrets {
 
     [[nodiscard]] int agent() const { return agent_; }
     [[nodiscard]] int agents() const { return static_cast<int>(public_keys_.size()); }
-    /// The secret shared with `peer`; computed once, kept in guarded memory. Not for several
-    /// threads at once. @throws CryptoError for an unusable public key, the agent itself, or no
-    /// such agent.
+    /// Computed once, kept in guarded memory. Not thread-safe.
+    /// @throws CryptoError for an unusable public key, the agent itself, or no such agent.
     [[nodiscard]] const SecretKey& with(int peer);
 
   private:

@@ -21,10 +21,9 @@ void ensure_sodium() {
 
 namespace {
 
-/// Slots of one key each, inside guarded pages. One guarded allocation per key would cost four
-/// memory mappings, and Linux allows a process 65 530 of them: too few for an experiment that hosts
-/// hundreds of agents. Free slots form a list threaded through the slots themselves, so that
-/// releasing never allocates and cannot fail.
+/// Slots of one key each, inside guarded pages. A guarded allocation per key would cost four memory
+/// mappings, and Linux allows a process 65 530: too few to host hundreds of agents. Free slots form
+/// a list inside the slots, so releasing never allocates and cannot fail.
 class SlotPool {
   public:
     std::uint8_t* acquire() {
@@ -45,14 +44,14 @@ class SlotPool {
     [[nodiscard]] bool locked() const { return locked_; }
 
   private:
-    /// With libsodium's own 16 bytes this fills one page of 4096.
+    /// Fills a page of 4096 with libsodium's own 16 bytes.
     static constexpr std::size_t slots_per_page = 127;
 
     void grow() {
         auto* const slots =
             static_cast<std::uint8_t*>(sodium_malloc(slots_per_page * SecretKey::size));
         if (slots == nullptr) throw CryptoError("no guarded memory left for another secret key");
-        // sodium_malloc has tried and says nothing about it; once more changes nothing.
+        // sodium_malloc locks too but does not report failure; locking twice is harmless.
         if (sodium_mlock(slots, slots_per_page * SecretKey::size) != 0) locked_ = false;
         for (std::size_t i = slots_per_page; i-- > 0;) {
             std::uint8_t* const slot = slots + i * SecretKey::size;
@@ -67,7 +66,7 @@ class SlotPool {
 };
 
 SlotPool& slot_pool() {
-    // Never destroyed: a key in a static object may be released after every other static is gone.
+    // Never destroyed: a key in a static object may be released after all other statics.
     static SlotPool* const pool = new SlotPool;
     return *pool;
 }

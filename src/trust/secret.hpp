@@ -11,13 +11,12 @@
 
 namespace sotto {
 
-/// Initialises libsodium; called by everything in trust/ that needs it, safe to call again.
+/// Initialises libsodium; may be called repeatedly.
 /// @throws CryptoError if the library cannot start.
 void ensure_sodium();
 
-/// A 256-bit secret in libsodium's guarded memory (locked where that is allowed, see
-/// secret_keys_locked, and then never swapped; not in core dumps),
-/// wiped when released. Move-only; equality is constant-time.
+/// A 256-bit secret in libsodium's guarded memory: not in core dumps, wiped on release, and never
+/// swapped where it could be locked (secret_keys_locked). Move-only; equality is constant-time.
 class SecretKey {
   public:
     static constexpr std::size_t size = 32;
@@ -30,13 +29,13 @@ class SecretKey {
                                                    std::uint64_t index);
     [[nodiscard]] static SecretKey from_bytes(std::span<const std::uint8_t> bytes);
 
-    /// A key that was moved away holds nothing; using it throws CryptoError.
+    /// A moved-from key is empty; using it throws CryptoError.
     SecretKey(SecretKey&&) noexcept;
     SecretKey& operator=(SecretKey&&) noexcept;
     ~SecretKey();
 
     [[nodiscard]] SecretKey clone() const;
-    /// crypto_kdf subkey: independent keys for every (context, id).
+    /// crypto_kdf subkey, independent for every (context, id).
     /// @param context exactly 8 characters.
     [[nodiscard]] SecretKey derive(const char (&context)[9], std::uint64_t id) const;
     [[nodiscard]] std::span<const std::uint8_t, size> bytes() const;
@@ -47,11 +46,11 @@ class SecretKey {
     std::uint8_t* bytes_ = nullptr;
 };
 
-/// Whether all memory that secret keys have been put in so far could be locked: then none can be
-/// written to swap. Not so where the limit is too small (`ulimit -l`), or another process uses it.
+/// Whether all memory of secret keys so far could be locked, so that it is never swapped. False
+/// where the limit (`ulimit -l`) is too small or used up by another process.
 [[nodiscard]] bool secret_keys_locked();
 
-/// Secret bytes in ordinary memory, wiped on every way out.
+/// Secret bytes in ordinary memory, wiped on destruction.
 class SecretBytes {
   public:
     explicit SecretBytes(std::size_t size) : bytes_(size) {}
@@ -65,9 +64,7 @@ class SecretBytes {
     std::vector<std::uint8_t> bytes_;
 };
 
-// Hashes of secrets.
-
-/// BLAKE2b-256(key; purpose, what is absorbed): nothing of it stays on the stack.
+/// BLAKE2b-256(key; purpose, absorbed bytes). Leaves nothing on the stack.
 class SecretHash {
   public:
     /// @param key up to 64 bytes; may be empty.
@@ -79,7 +76,7 @@ class SecretHash {
     void absorb(std::span<const std::uint8_t> bytes);
     /// Four bytes, little-endian.
     void absorb(int number);
-    /// Once.
+    /// May be called once.
     [[nodiscard]] SecretKey finish();
 
   private:

@@ -60,11 +60,11 @@ double rounded_down(double probability) {
     return std::floor(probability / SecretCoins::probability_step) * SecretCoins::probability_step;
 }
 
-/// 64 coins, each a bit that is one with probability `steps` 2^-53: bit by bit, the leading one
-/// first, a random number is compared with the probability until it differs. 8 words on average.
+/// 64 coins, each one with probability `steps` 2^-53: a random number is compared with the
+/// probability bit by bit, from the leading one, until they differ. 8 words on average.
 std::uint64_t toss(std::uint64_t steps, RoundBits& bits) {
     std::uint64_t less = 0, equal = ~std::uint64_t{0};
-    // What is equal so far is not less once only zeros follow.
+    // Only zeros follow: bits equal so far cannot become less.
     const int last = std::countr_zero(steps);
     for (int bit = precision - 1; bit >= last && equal != 0; --bit) {
         const std::uint64_t random = bits.next();

@@ -159,7 +159,7 @@ constexpr std::size_t nonce_size = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES;
 constexpr std::size_t tag_size = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == SecretKey::size);
 
-/// Both directions, and every purpose, have a key of their own.
+/// Each direction and purpose has its own key.
 SecretKey sealing_key(const SecretKey& pair_secret,
                       SealPurpose purpose,
                       int sender,
