@@ -47,8 +47,8 @@ BatchSampler BatchSampler::uniform(Eigen::Index records,
     sampler.batch_size_ = batch_size;
     sampler.order_ = ascending_rows(records);
     sampler.partners_.reserve(static_cast<std::size_t>(batch_size));
-    // A construction of SeededRandom per round would cost more than the draw itself, so it gives
-    // the key and the round is the nonce.
+    // Making a SeededRandom per round would cost more than the draw, so it gives the key, and the
+    // round is the nonce.
     SeededRandom random(seed, "uniform-batches", static_cast<std::uint64_t>(agent));
     for (std::size_t i = 0; i < sampler.key_.size(); i += 8) {
         const std::uint64_t word = random();
@@ -96,7 +96,7 @@ BatchSampler BatchSampler::drawn(Eigen::Index records, Draw draw) {
 }
 
 void BatchSampler::make_room(Eigen::Index largest) {
-    // Written once: how much memory a process uses shall not tell how large its batches were.
+    // Written once, so memory use does not reveal the sizes of batches.
     chosen_.assign(static_cast<std::size_t>(largest), 0);
     chosen_.clear();
 }
@@ -160,13 +160,13 @@ std::span<const Eigen::Index> BatchSampler::rows(std::uint64_t round) {
         throw ConfigError(fmt::format("round {} has no record: there are {}", round, records));
     if (batches_ != 0) return part_of(round);
 
-    // Undo the previous batch's swaps, so that the draw depends on nothing but the round.
+    // Undo the previous batch's swaps: the draw depends on the round alone.
     for (std::size_t i = partners_.size(); i > 0; --i)
         std::swap(order_[i - 1], order_[partners_[i - 1]]);
     partners_.clear();
 
     // The first steps of a Fisher-Yates shuffle. A uniform number below `left` is the high half of
-    // word * left; words whose low half is below 2^32 mod left would bias it and are drawn again
+    // word * left; words whose low half is below 2^32 mod left are drawn again to avoid bias
     // (Lemire 2019, Fast random integer generation in an interval).
     start_round(round);
     const auto batch_size = static_cast<std::uint32_t>(batch_size_);

@@ -56,7 +56,7 @@ class CanaryObjective final : public Objective {
     }
 
   private:
-    /// Brings what is contributed in a round to norm at most clip_norm, whatever is rounded.
+    /// Scales the round's contribution to norm at most clip_norm, rounding included.
     double scale_to(double clip_norm, Eigen::Index round) const {
         double squared = 0;
         for (Eigen::Index i = 0; i < dimension(); ++i)

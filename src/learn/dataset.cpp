@@ -20,7 +20,7 @@ namespace sotto {
 
 namespace {
 
-/// Features of grey values: looked up, since every image is divided again for every model.
+/// Features of grey values, looked up since images are converted for every model.
 constexpr std::array<double, 256> grey = [] {
     std::array<double, 256> features{};
     for (std::size_t value = 0; value < features.size(); ++value)
@@ -28,8 +28,8 @@ constexpr std::array<double, 256> grey = [] {
     return features;
 }();
 
-/// An empty compressed matrix with memory for `values` entries. @throws DataError if their number
-/// does not fit the 32-bit offsets of the sparse format.
+/// An empty compressed matrix with capacity for `values`. @throws DataError if the 32-bit offsets
+/// cannot count them.
 SparseRows sparse_rows(Eigen::Index rows, Eigen::Index columns, Eigen::Index values) {
     if (values > std::numeric_limits<int>::max())
         throw DataError(fmt::format("data set of {} values: at most {} are supported",
@@ -40,7 +40,7 @@ SparseRows sparse_rows(Eigen::Index rows, Eigen::Index columns, Eigen::Index val
     return matrix;
 }
 
-/// Appends source rows [first, first+count) behind the `written` rows that `matrix` already holds.
+/// Appends source rows [first, first+count) after the `written` rows of `matrix`.
 void append_rows(SparseRows& matrix,
                  Eigen::Index written,
                  const SparseRows& source,
@@ -79,7 +79,6 @@ SparseRows stacked_sparse(const std::vector<Dataset>& parts, Eigen::Index record
     return result;
 }
 
-/// Rows of all parts; all hold matrices of kind Rows with equally many columns.
 template <class Rows>
 Rows stacked_dense(const std::vector<Dataset>& parts, Eigen::Index records) {
     Rows result(records, parts.front().feature_count());
@@ -91,7 +90,7 @@ Rows stacked_dense(const std::vector<Dataset>& parts, Eigen::Index records) {
     return result;
 }
 
-/// Which of the kinds that cannot be mixed a data set is.
+/// Data sets of different kinds cannot be concatenated.
 std::size_t kind_of(const Dataset& data) { return data.dense ? 1 + data.dense->index() : 0; }
 
 void require_same_format(const Dataset& first, const Dataset& other) {
@@ -264,7 +263,7 @@ std::pair<std::size_t, std::size_t> equal_part(std::size_t count,
 }
 
 /// One draw of Dirichlet(alpha, ..., alpha). Gamma variates are kept as logarithms, since for small
-/// alpha most of them are below the smallest double: Gamma(alpha) = Gamma(alpha + 1) U^(1/alpha).
+/// alpha most underflow: Gamma(alpha) = Gamma(alpha + 1) U^(1/alpha).
 std::vector<double> dirichlet_shares(std::size_t count, double alpha, SeededRandom& random) {
     std::vector<double> shares(count);
     double largest = -infinity;

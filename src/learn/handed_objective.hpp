@@ -9,43 +9,42 @@
 
 namespace sotto {
 
-/// Gradients as somebody else's memory holds them, one after the other: d x count, double or single
-/// precision.
+/// Gradients in the caller's memory, one after the other: d x count, double or single precision.
 using HandedGradients =
     std::variant<Eigen::Map<const Eigen::MatrixXd>, Eigen::Map<const Eigen::MatrixXf>>;
 
-/// What a program computes for one agent of a training. The functions are called in the round that
-/// needs them, by one thread at a time; what they throw ends the job.
+/// What a calling program computes for one agent. The functions are called in the round that needs
+/// them, by one thread at a time; exceptions they throw end the job.
 struct HandedFunctions {
     using Rows = std::span<const Eigen::Index>;
-    /// Gradients at the model: of every one of these rows (adjacency record), valid until the next
-    /// call. They may be anything: each is clipped, and one that is not finite counts as zero.
+    /// The gradient of each of these rows at the model (adjacency record), valid until the next
+    /// call. Any values are allowed: each gradient is clipped, and a non-finite one counts as zero.
     std::function<HandedGradients(const Eigen::Ref<const Eigen::VectorXd>& model, Rows rows)>
         record_gradients{};
     /// The gradient of the whole batch, d x 1 (adjacency agent).
     std::function<HandedGradients(const Eigen::Ref<const Eigen::VectorXd>& model, Rows rows)>
         batch_gradient{};
-    /// Losses over rows first, first + stride, ... of training or test records; empty: not known.
+    /// Losses over rows first, first + stride, ... of training or test records; empty: unknown.
     using Losses = std::function<LossSum(
         const Eigen::Ref<const Eigen::VectorXd>& model, Eigen::Index first, Eigen::Index stride)>;
     Losses train_losses{}, test_losses{};
 };
 
-/// An objective whose gradients somebody else computes: of a program that calls the library
-/// (Python, docs/python.md). Where no function is given, as before the first round, gradients are
-/// zero. Clipping is its own: every record's gradient is made short and rounded toward zero to the
-/// grid before an exact sum, whatever the function gives, so a wrong function can ruin the model,
-/// not the guarantee. Cost beside the functions: O(d) a record, and one vector of d.
+/// An objective whose gradients a calling program computes (Python, docs/python.md). Without a
+/// function, as before the first round, gradients are zero. Every record's gradient is clipped here
+/// and rounded toward zero to the grid before an exact sum: a wrong function can ruin the model,
+/// not the guarantee. Cost beside the functions: O(d) per record, and one vector of d.
 class HandedObjective final : public Objective {
   public:
-    /// @param dimension, records at least 1; most_rows that are asked for in one call, at least 1;
-    /// test_records at least 0.  @throws ConfigError.
+    /// @param most_rows asked for in one call.
+    /// @throws ConfigError unless dimension, records and most_rows are at least 1, and test_records
+    /// 0.
     HandedObjective(Eigen::Index dimension,
                     Eigen::Index records,
                     Eigen::Index most_rows,
                     Eigen::Index test_records = 0);
 
-    /// For the rounds to come; changed between them.
+    /// May be changed between rounds.
     [[nodiscard]] HandedFunctions& functions() { return functions_; }
     void set_test_records(Eigen::Index records) { test_records_ = records; }
 

@@ -69,7 +69,7 @@ class LayeredObjective final : public Objective {
                               Eigen::Ref<Eigen::VectorXd> sum) override {
         if (tiles_.empty()) prepare();
         const double clip = inner_clip(rows.size(), clip_norm_l2, grid_step);
-        // Sums of many records lose less to rounding as sums of sums of few.
+        // Summing few records at a time reduces rounding.
         const auto together = std::min(static_cast<std::size_t>(tiles_.front()), rows.size());
         sum_clipped(model, rows.first(together), clip, sum);
         for (rows = rows.subspan(together); !rows.empty();) {
@@ -79,8 +79,8 @@ class LayeredObjective final : public Objective {
             sum += partial_;
             rows = rows.subspan(next.size());
         }
-        // The factor makes up for the rounding of the quotient where the step is no power of two:
-        // the sum must not be lengthened.
+        // For a step that is no power of two the factor covers the rounding of the quotient, so
+        // that the sum is never lengthened.
         for (double& value : sum) value = std::trunc(value / grid_step * (1 - 0x1p-51)) * grid_step;
     }
 
@@ -148,7 +148,7 @@ class LayeredObjective final : public Objective {
             f(rows.subspan(first, std::min(chunk, rows.size() - first)));
     }
 
-    /// f(rows, number of records that go through together, at least as many).
+    /// f(rows, width of the tile, which is at least the number of rows).
     template <class Function>
     void for_each_tile(std::span<const Eigen::Index> rows, Function&& f) const {
         for (const Eigen::Index tile : tiles_) {
@@ -158,7 +158,7 @@ class LayeredObjective final : public Objective {
         if (!rows.empty()) f(rows, tiles_.back());
     }
 
-    /// The features of these records, and zeros in the other columns.
+    /// Features of these records, zeros in the other columns.
     void take(const Dataset& data, std::span<const Eigen::Index> rows, Eigen::Index columns) {
         auto features = chain_.features(columns);
         const auto there = static_cast<Eigen::Index>(rows.size());
@@ -169,7 +169,7 @@ class LayeredObjective final : public Objective {
         take(data, rows, std::ssize(rows));
     }
 
-    /// Of every record's loss, by everything in the chain.
+    /// Derivatives of every record's loss by everything in the chain.
     void differentiate(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
                        Eigen::Index columns) {
@@ -186,7 +186,7 @@ class LayeredObjective final : public Objective {
 
     void prepare() {
         tiles_ = place_independent_tiles(chain_);
-        // Zeros: memory that is first written by a large batch would tell of it.
+        // Written now, so memory use does not reveal a large batch.
         if (largest_batch() > tiles_.front()) partial_.setZero(dimension());
     }
 
@@ -204,9 +204,9 @@ class LayeredObjective final : public Objective {
         });
     }
 
-    /// C' of the header. @throws ConfigError if clip or grid cannot be kept.
+    /// C' of the header. @throws ConfigError if it would be too small.
     [[nodiscard]] double inner_clip(std::size_t rows, double clip_norm, double grid_step) const {
-        // A clip shrunk by more than this part costs more signal than the user asked for.
+        // A smaller remaining part of the clip costs too much signal.
         constexpr double smallest_clip_part = 0.9;
         const auto n = static_cast<double>(largest_batch());
         require_clip_and_grid(clip_norm, grid_step, rows, largest_batch());
@@ -228,7 +228,6 @@ class LayeredObjective final : public Objective {
         return clip * (1 - 0x1p-50);
     }
 
-    /// Scales every record so that the norm of its gradient is at most `clip`.
     void clip_records(double clip) {
         const Eigen::Ref<const Eigen::VectorXd> norms = chain_.gradient_norms();
         for (Eigen::Index i = 0; i < norms.size(); ++i) {
@@ -275,7 +274,7 @@ class LayeredObjective final : public Objective {
 
     LayerChain chain_;
     std::vector<Eigen::Index> tiles_;  // place_independent_tiles, once records are clipped
-    Eigen::VectorXd partial_;          // of batches beyond the widest tile
+    Eigen::VectorXd partial_;          // of batches wider than the widest tile
     Dataset shard_;
     std::shared_ptr<const Dataset> test_;
 };
@@ -337,7 +336,7 @@ LayerChain::Columns LayerChain::output_slopes() {
 }
 
 void LayerChain::backward(const Eigen::Ref<const Eigen::VectorXd>& model) {
-    // Nothing before the first layer with parameters needs a derivative.
+    // Layers before the first one with parameters need no derivative.
     for (std::size_t l = layers_.size() - 1; first_parameter_[l] > 0; --l)
         layers_[l]->backward(
             parameters_of(l, model), values(l), values(l + 1), slopes(l + 1), slopes(l));
@@ -374,7 +373,7 @@ void LayerChain::scale_record(Eigen::Index record, double factor) {
 void LayerChain::drop_record(Eigen::Index record) {
     for (std::size_t l = 0; l < layers_.size(); ++l) {
         if (layers_[l]->parameters() == 0) continue;
-        // Zero times what is not a number is none either.
+        // Zero times NaN or infinity is not zero.
         slopes(l + 1).col(record).setZero();
         values(l).col(record).setZero();
     }
@@ -407,7 +406,7 @@ std::optional<Eigen::VectorXd> LayerChain::same_in_every_place(
 }
 
 double LayerChain::sum_error(double records) const {
-    // Products and sums of n t terms, the clip factor's product, the rounding to the grid.
+    // Products and sums of n t terms, the clip factor, rounding to the grid.
     double error = 0;
     for (const auto& layer : layers_) {
         if (layer->parameters() == 0) continue;

@@ -16,7 +16,8 @@ namespace {
 constexpr Eigen::Index side = 3;
 constexpr Eigen::Index taps = side * side;
 
-/// Rows of a patch matrix: the taps of a window, each with all channels. A column per position.
+/// A patch matrix has a column per position; its rows are the taps of a window, each with all
+/// channels.
 class ConvolutionLayer final : public Layer {
   public:
     ConvolutionLayer(ImageShape in, Eigen::Index channels) : in_(in), channels_(channels) {
@@ -104,8 +105,8 @@ class ConvolutionLayer final : public Layer {
     }
 
     /// Calls f(first value of the patch, first value of the image, number of values) for every run
-    /// of taps inside the image: the taps of one row of a window lie side by side in both. Taps
-    /// outside are never visited: patches_ starts as zeros, which stay.
+    /// of taps of one window row inside the image. Taps outside are never visited: their zeros in
+    /// patches_ stay.
     template <class Function>
     void for_each_run(Function&& f) const {
         const Eigen::Index depth = in_.channels;
@@ -189,7 +190,7 @@ class DenseLayer final : public Layer {
     void add_squared_norms(const ConstColumns& in,
                            const ConstColumns& d_out,
                            Eigen::Ref<Eigen::VectorXd> squares) override {
-        // The smallest normal number makes up for squares that are lost below it.
+        // The smallest normal number covers squares that underflow.
         constexpr double lost = std::numeric_limits<double>::min();
         squares.array() += (d_out.colwise().squaredNorm().array() + lost).transpose() *
                            (in.colwise().squaredNorm().array() + 1).transpose();
@@ -315,7 +316,7 @@ class GroupNormLayer final : public Layer {
         const auto values = record(in, i);
         const Eigen::Index size = shape_.channels / groups_;
         const auto count = static_cast<double>(size * shape_.positions());
-        // Means over positions first: the rows of a group are a strided block.
+        // Means over positions first, since the rows of a group are a strided block.
         means_ = values.rowwise().sum();
         inverse_deviations_.resize(groups_);
         for (Eigen::Index g = 0; g < groups_; ++g)
@@ -383,8 +384,7 @@ class MaxPoolLayer final : public FixedLayer {
             double* __restrict result = d_in.col(i).data();
             for_each_window([&](Eigen::Index target, Eigen::Index a, Eigen::Index below) {
                 const Eigen::Index b = a + in_.channels;
-                // The first of equal ones gets the slope: what is left of it is the slope or zero.
-                // The four places are never the same.
+                // The first of equal values gets the slope. The four places always differ.
 #pragma GCC ivdep
                 for (Eigen::Index c = 0; c < in_.channels; ++c) {
                     const double value = largest[target + c], whole = slope[target + c];
@@ -403,8 +403,8 @@ class MaxPoolLayer final : public FixedLayer {
     }
 
   private:
-    /// f(first value of the output position, of the upper left input position, from an input row to
-    /// the next).
+    /// f(output position, upper left input position, distance between input rows), as places of
+    /// values.
     template <class Function>
     void for_each_window(Function&& f) const {
         const Eigen::Index row = in_.columns * in_.channels;

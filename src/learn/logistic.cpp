@@ -13,7 +13,7 @@
 namespace sotto {
 namespace {
 
-/// Above this dimension a dense Hessian (d^2 doubles) is not offered: 128 MiB.
+/// No dense Hessian (d^2 doubles) above this dimension: 128 MiB.
 constexpr Eigen::Index largest_hessian_dimension = 4096;
 
 /// log(1 + exp(-z)) without overflow or cancellation.
@@ -137,8 +137,8 @@ class LogisticObjective final : public Objective {
     }
 
     /// slopes_[i] = derivative of the loss of rows[i] by its score: -y / (1 + exp(y score)).
-    /// Scores, exponentials and the later scatter are separate loops: each overlaps its own
-    /// latencies over many records.
+    /// Separate loops for scores, exponentials and the later scatter overlap latencies over many
+    /// records.
     template <bool is_binary>
     void compute_slopes(const double* model, std::span<const Eigen::Index> rows) {
         const double bias = model[dimension() - 1];
@@ -168,8 +168,8 @@ class LogisticObjective final : public Objective {
     }
 
     /// sqrt(|a|^2 + 1) of a shard record with every value times `scale`, rounded up by more than
-    /// its own rounding errors and the three of the clipped coordinates, so that the clipped
-    /// record's norm is never above the clip norm, not even in the last bit.
+    /// its rounding errors and the three of the clipped coordinates: the clipped norm never exceeds
+    /// the clip norm, not even in the last bit.
     double scaled_norm(Eigen::Index row, double scale) const {
         double squares = scale * scale, count = 8;
         rows_.for_each<false>(row, [&](int, double value) {
@@ -178,7 +178,7 @@ class LogisticObjective final : public Objective {
         });
         return std::sqrt(squares) * (1 + count * std::numeric_limits<double>::epsilon());
     }
-    /// Of every shard record; infinite only where the norm itself is.
+    /// Infinite only if the norm itself is.
     void compute_norms() {
         constexpr double down = 0x1p-600;
         norms_.resize(static_cast<std::size_t>(records()));
@@ -189,8 +189,8 @@ class LogisticObjective final : public Objective {
         }
     }
 
-    /// By what the features of a record are multiplied in its clipped gradient; nothing if that is
-    /// no number, or so small that it would be rounded upward.
+    /// The factor of a record's features in its clipped gradient; nothing if it is NaN, or so small
+    /// that it would be rounded upward.
     static std::optional<double> clipped_slope(double slope, double norm, double clip_norm) {
         if (std::isnan(slope)) return std::nullopt;
         if (std::abs(slope) * norm <= clip_norm) return slope;
@@ -207,9 +207,9 @@ class LogisticObjective final : public Objective {
                                Eigen::Ref<Eigen::VectorXd>& sum) {
         if (norms_.empty()) compute_norms();
         compute_slopes<is_binary>(model.data(), rows);
-        // The whole sum is kept in units of the step: integers, until the end.
-        // Exact for a power of two. Otherwise the factor makes up for the rounding of the
-        // reciprocal and of the product, so that truncation still never lengthens a gradient.
+        // The sum is kept in integer units of the step. That is exact for a power of two; otherwise
+        // the factor covers the rounding of the reciprocal and of the product, so that truncation
+        // never lengthens a gradient.
         const double steps_per_unit =
             is_power_of_two(grid_step) ? 1 / grid_step : (1 - 0x1p-51) / grid_step;
         sum.setZero();
@@ -258,7 +258,7 @@ class LogisticObjective final : public Objective {
         Curvature result;
         result.gradient.setZero(d);
         result.hessian.setZero(d, d);
-        // Columns ascend in a row and the bias is last, so only the lower triangle is touched.
+        // Columns ascend in a row and the bias is last: only the lower triangle is written.
         for (Eigen::Index row = 0; row < records(); ++row) {
             const double label = shard_.labels[row];
             const double margin = label * rows_.score<is_binary>(row, model.data(), bias);

@@ -9,13 +9,13 @@
 namespace sotto {
 
 /// Logistic regression, d = features + 1 (bias last): loss(w, b; a, y) = log(1 + exp(-y (w.a +
-/// b))), y = +-1. Gradients walk the non-zero features only.
-/// @param shard training records of this agent.  @param test shared by all agents of the process;
-/// may be empty (0 records).  @throws DataError if a label is not +-1 or feature counts differ.
+/// b))), y = +-1. Gradients visit non-zero features only.
+/// @param test shared by all agents of the process; may have 0 records.
+/// @throws DataError if a label is not +-1 or feature counts differ.
 [[nodiscard]] std::unique_ptr<Objective> make_logistic_objective(
     Dataset shard, std::shared_ptr<const Dataset> test);
 
-/// P(label = +1) for each record, for users of a saved model.
+/// P(label = +1) of each record.
 [[nodiscard]] Eigen::VectorXd logistic_probabilities(const Eigen::VectorXd& model,
                                                      const Dataset& data);
 

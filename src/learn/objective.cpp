@@ -6,7 +6,7 @@
 namespace sotto {
 
 LossSum& LossSum::operator+=(const LossSum& other) {
-    // A sum over nothing has no opinion; otherwise both parts must know their accuracy.
+    // An empty sum takes the other's accuracy; otherwise both must know theirs.
     if (records == 0)
         has_accuracy = other.has_accuracy;
     else if (other.records != 0)

@@ -15,10 +15,10 @@ namespace sotto {
 
 namespace {
 
-/// Beyond this many times C_0, either way, C does not go.
+/// C stays within this factor of C_0.
 const double largest_log_ratio = std::log(1e13);
 
-/// Covers the rounding of the few products that follow, so that nothing is lengthened.
+/// Covers the rounding of the products that follow, so nothing is lengthened.
 constexpr double margin = 1 - 0x1p-40;
 
 double larger_part(double quantile) { return std::max(quantile, 1 - quantile); }
@@ -27,11 +27,11 @@ double truncated(double value, double grid_step) {
     return std::trunc(value / grid_step * margin) * grid_step;
 }
 
-/// The whole number k of which `value` is k step, rounded; below 2^52.
+/// The whole number k with `value` = k step up to rounding; below 2^52.
 double whole_steps(double value, double step) {
     const double near = std::nearbyint(value / step);
     if (std::abs(near) < 0x1p50) return near;
-    // The quotient may be a step off; what is left to `value` is not.
+    // The quotient may be a step off; the remainder corrects it.
     return near + std::nearbyint(std::fma(-near, step, value) / step);
 }
 
@@ -63,7 +63,7 @@ class QuantileClipping final : public Objective {
         auto own = gradient.head(inner_->dimension());
         inner_->mean_gradient(of_inner(model), rows, own);
         const auto norm = ranged_norm(own, false);
-        if (!norm) {  // whoever clips it to the grid makes it zero, and counts it
+        if (!norm) {  // clipping to the grid makes it zero and counts it
             gradient.setConstant(std::numeric_limits<double>::quiet_NaN());
             return;
         }
@@ -144,7 +144,7 @@ class QuantileClipping final : public Objective {
         return model.head(inner_->dimension());
     }
 
-    /// @throws ConfigError unless whole_steps is exact for sums of gradients of so many steps.
+    /// @throws ConfigError unless whole_steps is exact for sums of gradients of this many steps.
     void require_whole_steps(double steps) const {
         constexpr double most = 0x1p52;
         if (!(steps * static_cast<double>(largest_batch()) < most))

@@ -56,10 +56,10 @@ Dataset read_records(const std::string& path) {
 
 namespace {
 
-/// One file: sizes of its dimensions, then its bytes.
+/// One file: the sizes of its dimensions, then its bytes.
 class IdxFile {
   public:
-    /// @param dimensions it must have.
+    /// @param dimensions required number.
     IdxFile(const std::string& path, int dimensions) : path_(path), bytes_(path) {
         std::array<std::uint8_t, 4> magic{};
         bytes_.read(magic.data(), magic.size(), "magic number");
@@ -87,10 +87,10 @@ class IdxFile {
     }
     [[nodiscard]] Eigen::Index size(std::size_t dimension) const { return sizes_[dimension]; }
 
-    /// All values, and then the file must end. Memory grows as bytes arrive: the header of a
-    /// compressed file may promise more than there is.
+    /// All values; the file must end after them. Memory grows as bytes arrive, since the header of
+    /// a compressed file may promise too much.
     [[nodiscard]] PixelRows read(Eigen::Index columns) {
-        // Sizes have 32 bits, columns at most 32: the product fits in a double well enough.
+        // Sizes have 32 bits, columns at most 32: a double holds the product.
         const std::uint64_t left =
             bytes_.most_bytes() - static_cast<std::uint64_t>(bytes_.position());
         if (static_cast<double>(size(0)) * static_cast<double>(columns) > static_cast<double>(left))
@@ -125,7 +125,7 @@ class IdxFile {
     std::array<Eigen::Index, 3> sizes_{};
 };
 
-/// The name of the labels' file. @throws DataError if the images' name does not lead to one.
+/// The file of labels. @throws DataError if the images' name implies none.
 std::string labels_beside(const std::string& images) {
     constexpr std::string_view part = "images-idx3";
     const std::filesystem::path path(images);
@@ -139,7 +139,7 @@ std::string labels_beside(const std::string& images) {
     name.replace(at, part.size(), "labels-idx1");
     std::filesystem::path labels = path.parent_path() / name;
     if (std::filesystem::exists(labels)) return labels.string();
-    // One of the two may be compressed and the other not.
+    // One may be compressed and the other not.
     std::filesystem::path other = labels;
     if (labels.extension() == ".gz")
         other.replace_extension();
@@ -162,7 +162,7 @@ Dataset read_idx(const std::string& path) {
                                     labels.size(0),
                                     images.size(0),
                                     path));
-    // A product of three sizes of 32 bits may not fit.
+    // A product of three sizes of 32 bits may overflow.
     if (images.size(1) > 65536 || images.size(2) > 65536)
         throw DataError(fmt::format("{}, byte 8: images of {} x {} pixels; at most 65536 a side",
                                     path,
@@ -186,7 +186,7 @@ std::string shortened(const std::string& name) {
     return name.size() > longest ? name.substr(0, longest) + "..." : name;
 }
 
-/// Takes LEAF's records out of a stream of JSON tokens.
+/// Builds LEAF's records from a stream of JSON tokens.
 class LeafReader final : public nlohmann::json_sax<Json> {
   public:
     explicit LeafReader(const std::string& path) : path_(path) {}
@@ -304,7 +304,7 @@ class LeafReader final : public nlohmann::json_sax<Json> {
         }
         return true;
     }
-    /// A token that means nothing where records are; fine where nothing is read.
+    /// A token that is an error inside records, and ignored elsewhere.
     bool other(const char* what) {
         if (in_features() || in_labels())
             fail(fmt::format("\"{}\" holds {}; must be numbers", shortened(field_), what));
@@ -357,13 +357,13 @@ Dataset read_leaf(const std::string& path) {
 
 namespace {
 
-/// Walks the fields of one line; knows the file and line for messages.
+/// Reads the fields of one line; knows file and line for messages.
 class FieldParser {
   public:
     FieldParser(const LineReader& reader, std::string_view line)
         : reader_(reader), at_(line.data()), end_(line.data() + line.size()) {}
 
-    /// Moves to the next field; false at the end of the line.
+    /// False at the end of the line.
     bool next_field() {
         while (at_ != end_ && is_space(*at_)) ++at_;
         field_ = at_;
@@ -371,7 +371,7 @@ class FieldParser {
     }
 
     double real(const char* what) {
-        // The format writes positive labels as "+1"; from_chars knows no plus sign.
+        // The format writes positive labels as "+1"; from_chars does not accept a plus sign.
         const char* first = at_;
         if (first != end_ && *first == '+') {
             ++first;
@@ -391,7 +391,7 @@ class FieldParser {
         return value;
     }
 
-    /// The index and the colon behind it.
+    /// The index and the colon after it.
     int index() {
         int value = 0;
         const auto [stop, status] = std::from_chars(at_, end_, value);
@@ -421,7 +421,7 @@ class FieldParser {
     }
 
   private:
-    // One column more, the bias, must still have a 32-bit number.
+    // The bias adds a column, which must also have a 32-bit number.
     static constexpr int largest_index = std::numeric_limits<int>::max() - 1;
 
     static bool is_allowed(int index) { return index >= 1 && index <= largest_index; }
@@ -434,7 +434,7 @@ class FieldParser {
     const char* field_ = nullptr;
 };
 
-/// So that a model takes no more than some 32 times the memory of the data.
+/// Limits a model to some 32 times the memory of the data.
 std::size_t most_features(std::size_t values) { return (std::size_t{1} << 20) + 16 * values; }
 
 }  // namespace
@@ -527,8 +527,8 @@ struct RuleTerm {
     double weight;
 };
 
-/// The rule: log-odds of label +1 are the intercept plus the weights of the categories a record
-/// has. Most columns have no weight.
+/// Log-odds of label +1: the intercept plus the weights of the record's categories. Most columns
+/// have no weight.
 constexpr std::array<RuleTerm, 18> rule{{{0, 0, -1.8},
                                          {0, 1, 0.5},
                                          {0, 2, 0.7},
@@ -561,7 +561,7 @@ void require_possible(Eigen::Index records) {
 Dataset synthetic_binary(Eigen::Index records, std::uint64_t seed) {
     require_possible(records);
     constexpr int groups = static_cast<int>(group_sizes.size());
-    // Zipf's law: category k of a group has probability proportional to 1 / (k + 1).
+    // Zipf's law: category k has probability proportional to 1 / (k + 1).
     std::vector<std::vector<double>> cumulative;
     std::vector<std::vector<double>> weights;
     int columns = 0;

@@ -25,7 +25,7 @@ void require_clip_and_grid(double clip_norm_l2,
         throw ConfigError(fmt::format("clip norm {}: must be positive", clip_norm_l2));
     if (!(grid_step > 0 && std::isfinite(1 / grid_step)))
         throw ConfigError(fmt::format("grid step {}: must be positive and normal", grid_step));
-    // Below this every partial sum is an integer multiple of the step that fits 53 bits.
+    // Then every partial sum is an integer multiple of the step that fits 53 bits.
     const auto count = static_cast<double>(largest_batch);
     if (!(clip_norm_l2 / grid_step * count < 0x1p53))
         throw ConfigError(
@@ -160,7 +160,7 @@ class UnitObjective final : public Objective {
         require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
         ClippedRecords clipped(clip_norm_l2, grid_step, sum);
         for (const Eigen::Index unit : rows) {
-            // Of this unit alone: nothing of it depends on who else is in the batch.
+            // Depends on this unit alone, not on others in the batch.
             inner_->mean_gradient(model, rows_of(unit), gradient_);
             const auto outcome = clipped.add(gradient_);
             if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
@@ -239,7 +239,7 @@ Eigen::VectorXd random_numbers(SeededRandom& random, Eigen::Index size) {
     return numbers;
 }
 
-/// Whether a record comes to the same bits wherever it is in tiles of these sizes.
+/// Whether a record gets the same bits in every place of tiles of these sizes.
 bool agree(LayerChain& chain, const std::vector<Eigen::Index>& tiles) {
     SeededRandom random(1, "places of records", 0);
     const Eigen::Index inputs = chain.layers().front()->inputs();

@@ -14,65 +14,55 @@
 
 namespace sotto {
 
-/// Rows that belong together, one list a unit (a person): disjoint, none empty.
+/// Rows of each privacy unit (a person): disjoint, none empty.
 using Units = std::vector<std::vector<Eigen::Index>>;
 
-/// The units of records that say who each is of (Dataset::writers), in the order of their first
-/// records. @param rows of the data set, of which the units are made. Cost O(rows log rows).
-/// @throws DataError where the data do not say it.
+/// The units of records by Dataset::writers, in the order of their first records. Cost O(rows log
+/// rows).
+/// @throws DataError if the data do not name writers.
 [[nodiscard]] Units units_of(const Dataset& data, std::span<const Eigen::Index> rows);
 
-/// The same objective with units in the place of records: row k of a batch is unit k, whose
-/// gradient is the mean of its records' gradients, clipped as one. So whatever one unit's records
-/// are, and however many, they change a clipped sum by as much as one record does otherwise
-/// (objective.hpp). Losses stay those of records. Cost of a clipped sum: O(d) a unit beside its
-/// records' gradients.
+/// The same objective with units for records: row k of a batch is unit k, whose gradient is the
+/// mean of its records' gradients, clipped as one. So a unit, however many records it has, changes
+/// a clipped sum by no more than one record would (objective.hpp). Losses stay per record. Cost of
+/// a clipped sum: O(d) per unit beside its records' gradients.
 /// @param units rows of the inner objective's shard.
 [[nodiscard]] std::unique_ptr<Objective> make_unit_objective(std::unique_ptr<Objective> records,
                                                              Units units);
 
-// Records side by side, so that what is computed for one does not depend on the others that are
-// there.
-
-/// Numbers of records, the largest first and the last one small, such that a chain that always gets
-/// one of these computes the same bits for a record in every place of each: then a record that
-/// leaves or joins moves others, and changes nothing of what is computed for them. How products are
-/// carried out decides it, and that belongs to the library and the processor: so it is measured, on
-/// this chain, with random numbers. {1} where nothing larger passes, and that always does.
+/// Batch sizes, the largest first and the last one small, for which a chain computes the same bits
+/// for a record in every place of each size: a record that leaves or joins may move others, and
+/// must not change what is computed for them. This depends on how library and processor carry out
+/// products, so it is measured on this chain with random numbers. {1} if nothing larger passes.
 /// Cost: a few passes of the largest number.
 [[nodiscard]] std::vector<Eigen::Index> place_independent_tiles(LayerChain& chain);
 
-// Gradients of single records, made short and added up exactly.
-
-/// A sum of clipped record gradients, each rounded toward zero to the grid (see
-/// Objective::clipped_gradient_sum, the first way). Pure; cost O(d) a record.
+/// A sum of clipped record gradients, each rounded toward zero to the grid
+/// (Objective::clipped_gradient_sum, the first way). Cost O(d) per record.
 class ClippedRecords {
   public:
     enum class Outcome { whole, shortened, set_to_zero };
 
-    /// @param clip_norm_l2, grid_step that require_clip_and_grid allows.
-    /// @param sum d, overwritten; borrowed.
+    /// @param clip_norm_l2, grid_step as require_clip_and_grid allows.
+    /// @param sum d, overwritten; must outlive this.
     ClippedRecords(double clip_norm_l2, double grid_step, Eigen::Ref<Eigen::VectorXd> sum);
 
-    /// @param gradient d; scaled by a power of two where doubles do not hold its norm.
+    /// @param gradient d; scaled by a power of two if its norm would overflow or underflow.
     Outcome add(Eigen::Ref<Eigen::VectorXd> gradient);
-    /// After the last one: the sum is complete.
+    /// Call after the last record; the sum is then complete.
     void finish() { sum_ *= grid_step_; }
 
   private:
     double clip_, grid_step_;
-    double margin_;  // covers the rounding of norm and products, so that truncation never lengthens
+    double margin_;  // covers the rounding of norm and products: truncation never lengthens
     Eigen::Ref<Eigen::VectorXd> sum_;  // in units of the step: integers, until the end
 };
 
-// Sparse records in the innermost loops.
-
-/// The arrays of a compressed sparse matrix, without Eigen's iterators: they are walked in the
-/// innermost loops of every round.
+/// The arrays of a compressed sparse matrix, without the cost of Eigen's iterators.
 class RowWalker {
   public:
     RowWalker() = default;
-    /// `features` must stay where it is, unchanged and compressed.
+    /// `features` must outlive this, unchanged and compressed.
     explicit RowWalker(const Eigen::SparseMatrix<double, Eigen::RowMajor>& features)
         : starts_(features.outerIndexPtr()),
           columns_(features.innerIndexPtr()),
@@ -80,18 +70,18 @@ class RowWalker {
           binary_(std::all_of(
               values_, values_ + features.nonZeros(), [](double value) { return value == 1; })) {}
 
-    /// Every stored value is 1, so that values need not be read.
+    /// Every stored value is 1.
     [[nodiscard]] bool binary() const { return binary_; }
 
-    /// Calls f(column, value) for the stored values of a row; the value is the constant 1 when
-    /// `is_binary` (which must then be what binary() says).
+    /// Calls f(column, value) for the stored values of a row. @param is_binary must equal binary();
+    /// then the value is the constant 1.
     template <bool is_binary, class Function>
     void for_each(Eigen::Index row, Function&& f) const {
         const int end = starts_[row + 1];
         for (int k = starts_[row]; k < end; ++k) f(columns_[k], is_binary ? 1.0 : values_[k]);
     }
 
-    /// w.a + b, added in two interleaved chains: one would wait for every addition.
+    /// w.a + b, in two interleaved chains of additions that do not wait for each other.
     template <bool is_binary>
     [[nodiscard]] double score(Eigen::Index row, const double* weights, double bias) const {
         int k = starts_[row];

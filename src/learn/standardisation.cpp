@@ -16,7 +16,7 @@ struct Moments {
     double mean = 0, deviation = 1;
 };
 
-/// Of value(row) over the rows where it is a number.
+/// Of value(row), without NaN.
 template <class Value>
 Moments moments_of(std::span<const Eigen::Index> rows, const Value& value) {
     const auto count = static_cast<double>(std::ranges::count_if(
@@ -29,7 +29,7 @@ Moments moments_of(std::span<const Eigen::Index> rows, const Value& value) {
     for (const Eigen::Index row : rows)
         if (!std::isnan(value(row)))
             squares += (value(row) - moments.mean) * (value(row) - moments.mean);
-    // A column that is constant but for the rounding of its mean stays constant.
+    // A column that is constant up to the rounding of its mean stays constant.
     const double deviation = std::sqrt(squares / count);
     if (deviation > 1e-12 * std::abs(moments.mean)) moments.deviation = deviation;
     return moments;

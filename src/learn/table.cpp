@@ -21,7 +21,7 @@ namespace sotto {
 
 namespace {
 
-/// Records that a column must count before it is taken for row numbers.
+/// A first column that counts this many records looks like row numbers.
 constexpr std::size_t fewest_row_numbers = 3;
 
 using Cells = std::vector<std::string>;
@@ -33,13 +33,13 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The whole text as a number, which may be infinite; NaN for any other text.
+/// The whole text as a number, possibly infinite; NaN for any other text.
 double number_of(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     double value = 0;
     const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (stop != text.data() + text.size()) return not_a_number;
-    // Too large or too small for a double: strtod says which.
+    // strtod tells overflow from underflow.
     if (status == std::errc::result_out_of_range)
         return std::strtod(std::string(text).c_str(), nullptr);
     return status == std::errc() ? value : not_a_number;
@@ -52,7 +52,7 @@ bool says_missing(std::string_view text) {
     return std::ranges::find(words, lower) != words.end();
 }
 
-/// "3,5": no number here, and no text either.
+/// "3,5": neither number nor text.
 bool has_decimal_comma(std::string_view text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string_view::npos) return false;
@@ -64,7 +64,7 @@ bool has_decimal_comma(std::string_view text) {
     return digits(whole) && digits(text.substr(comma + 1));
 }
 
-/// The separator that the line has most of outside quotes; 0: it has none.
+/// The most frequent separator outside quotes; 0: none.
 char separator_of(std::string_view line) {
     std::array<std::pair<char, int>, 3> counts{{{'\t', 0}, {';', 0}, {',', 0}}};
     bool quoted = false;
@@ -77,7 +77,7 @@ char separator_of(std::string_view line) {
     return most->second > 0 ? most->first : '\0';
 }
 
-/// Splits the line; false where a quote has not ended, so that the cell goes on in the next line.
+/// Splits the line; false if a quote is open, so the cell continues in the next line.
 bool split(std::string_view line, char separator, Cells& cells) {
     cells.assign(1, {});
     bool quoted = false;
@@ -96,14 +96,14 @@ bool split(std::string_view line, char separator, Cells& cells) {
     return !quoted;
 }
 
-/// Whether the cells are the numbers 0, 1, 2, ... of columns without names.
+/// Whether the cells are 0, 1, 2, ..., as of columns without names.
 bool count_columns(const Cells& cells) {
     for (std::size_t k = 0; k < cells.size(); ++k)
         if (cells[k] != std::to_string(k)) return false;
     return cells.size() > 1;
 }
 
-/// Reads one file; knows where it is, for messages.
+/// Knows file and line for messages.
 class TableReader {
   public:
     explicit TableReader(const std::string& path) : reader_(path) { table_.source = path; }
@@ -125,7 +125,6 @@ class TableReader {
     }
 
   private:
-    /// The cells of the next record or header; false at the end.
     bool next(Cells& cells) {
         std::string_view line;
         do {
@@ -133,7 +132,7 @@ class TableReader {
         } while (trimmed(line).empty());
         if (separator_ == '\0') separator_ = separator_of(line);
         if (split(line, separator_, cells)) return true;
-        // Every quote begins a quoted part or ends one, a doubled one both.
+        // Every quote begins or ends a quoted part; a doubled one does both.
         const long long begun = reader_.line_number();
         std::string record(line);
         while (record.size() <= longest_line_bytes && reader_.next(line)) {
@@ -152,7 +151,7 @@ class TableReader {
             cells, [](const std::string& cell) { return std::isnan(number_of(cell)); });
         if (!table_.named) return;
         for (std::size_t k = 0; k < cells.size(); ++k) {
-            // What pandas calls a column without a name when it reads one.
+            // pandas' name for a column without one.
             if (cells[k].empty() || cells[k].starts_with("Unnamed:"))
                 fail(
                     fmt::format("column {}, \"{}\", has no name: it looks like row numbers, which "
@@ -225,7 +224,7 @@ class TableReader {
     std::vector<std::unordered_map<std::string, std::int32_t>> places_;  // of texts, by column
 };
 
-/// Names that are in one list and not in the other, as a message shows them.
+/// Names of the first list that the second lacks, for messages.
 std::string only_in(const std::vector<std::string>& names, const std::vector<std::string>& others) {
     constexpr std::size_t most_shown = 8;
     std::vector<std::string> alone;
@@ -264,7 +263,6 @@ void require_same_names(const Table& table,
                     others));
 }
 
-/// Appends the cells of `other`.
 void append(TableColumn& column, const TableColumn& other) {
     const std::size_t before = column.numbers.size();
     column.numbers.insert(column.numbers.end(), other.numbers.begin(), other.numbers.end());

@@ -87,7 +87,7 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
 
 namespace {
 
-/// So many different numbers are classes however few records there are.
+/// This many different numbers count as classes, however few the records.
 constexpr std::size_t handful_of_classes = 10;
 
 std::vector<std::string> column_names(const Table& table) {
@@ -144,7 +144,7 @@ LabelColumn label_column(const Table& table, const std::string& label) {
             parse_real("label", std::string_view(label).substr(above + 1))};
 }
 
-/// Numbers by value, other texts with the numbers in them by value.
+/// Numbers by value; other texts with the numbers in them by value.
 void sort_naturally(std::vector<std::string>& texts) {
     const auto number = [](const std::string& text) -> std::optional<double> {
         try {
@@ -191,7 +191,7 @@ void require_few(const std::string& column, const std::vector<std::string>& text
         column.substr(0, shown_characters)));
 }
 
-/// The texts of all cells that are there. @throws DataError where there are too many, or dates.
+/// Texts of all present cells. @throws DataError for too many, or dates.
 std::vector<std::string> categories_of(const TableColumn& column, const std::string& name) {
     std::vector<std::string> texts = column.texts;
     std::vector<double> numbers;
@@ -213,7 +213,7 @@ std::vector<std::string> categories_of(const TableColumn& column, const std::str
     return united_texts(std::move(texts), {});
 }
 
-/// Numbers, or texts in a column that has nearly no numbers.
+/// Numbers, or texts in a column with almost no numbers.
 ColumnShape::Kind kind_of(const Table& table, std::size_t k, bool categorical) {
     const TableColumn& column = table.columns[k];
     std::size_t numbers = 0, texts = 0, first_text = 0;
@@ -242,7 +242,7 @@ ColumnShape::Kind kind_of(const Table& table, std::size_t k, bool categorical) {
 
 bool is_whole(double number) { return std::abs(number) <= 0x1p53 && number == std::floor(number); }
 
-/// Labels of a column of numbers, where they are classes.
+/// Labels of a column of numbers, if they are classes.
 std::optional<LabelSet> number_classes(const TableColumn& column, const TableOptions& options) {
     if (options.label.empty() && options.target != TargetKind::classes) return std::nullopt;
     if (options.target == TargetKind::value) return std::nullopt;
@@ -260,7 +260,7 @@ std::optional<LabelSet> number_classes(const TableColumn& column, const TableOpt
                 *fraction));
         return labels;
     }
-    // Classes come back: each has ten records on average, or there is a handful.
+    // Classes repeat: each has ten records on average, or there are few.
     const std::size_t most = std::max(handful_of_classes, column.numbers.size() / 10);
     const bool few = labels.size() <= std::min(most, most_automatic_classes);
     return few && std::ranges::all_of(labels, is_whole) ? std::optional(labels) : std::nullopt;
@@ -399,14 +399,14 @@ TableShape united(TableShape a, const TableShape& b, const std::string& whose) {
 
 namespace {
 
-/// Where the shape's columns stand in a table, by name or, without names, by number.
+/// Place of a shape's column in a table, by name or, without names, by number.
 std::size_t place_of(const Table& table, const std::string& column, const std::string& whose) {
     if (const auto found = find_column(table, column)) return *found;
     throw DataError(
         fmt::format("{}: has no column \"{}\", which {} has", table.source, column, whose));
 }
 
-/// Where each category of a column stands among those of the training data.
+/// Place of each category of a column among those of the training data.
 class CategoryPlaces {
   public:
     CategoryPlaces(const Table& table,
@@ -443,7 +443,7 @@ Eigen::Index width_of(const ColumnShape& feature, const MissingPolicy& missing) 
                : 1 + indicator;
 }
 
-/// The cells of one feature, from column `first` of `out` on.
+/// The cells of one feature, into `out` from column `first` on.
 void encode_feature(const Table& table,
                     const ColumnShape& feature,
                     const MissingPolicy& missing,
@@ -480,7 +480,7 @@ void encode_feature(const Table& table,
     }
 }
 
-/// Of whom the records are: equal numbers where the cells are equal.
+/// Equal numbers for equal cells.
 std::vector<int> units_in(const Table& table, const TableShape& shape) {
     const std::size_t place = place_of(table, shape.unit, "the training data");
     const TableColumn& column = table.columns[place];
