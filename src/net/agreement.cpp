@@ -9,7 +9,7 @@ namespace sotto {
 void require_same_everywhere(Network& network,
                              const std::string& own,
                              const DescribeDifference& describe) {
-    // What is longer than twice its own differs; up to there it can be said in what.
+    // Longer strings than twice one's own need not be received to be called different.
     const auto all = network.all_gather(own, 2 * own.size() + most_line_bytes);
     network.agree([&] {
         for (std::size_t rank = 1; rank < all.size(); ++rank)

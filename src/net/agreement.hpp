@@ -11,14 +11,14 @@ namespace sotto {
 using DescribeDifference = std::function<std::string(
     std::size_t rank, const std::string& theirs, const std::string& process_0)>;
 
-/// Checks that every process holds the same bytes as process 0. COLLECTIVE.
-/// @throws NetworkError, the same on every process, about the lowest rank that does not.
+/// @throws NetworkError, the same on every process, about the lowest rank whose bytes differ from
+/// those of process 0. COLLECTIVE.
 void require_same_everywhere(Network& network,
                              const std::string& own,
                              const DescribeDifference& describe);
 
 /// Checks that every process was started with the same options. COLLECTIVE.
-/// @param options one a line, in the same order everywhere.
+/// @param options one per line, in the same order everywhere.
 /// @throws NetworkError naming the first that differs, the same on every process.
 void require_same_options(Network& network, const std::string& options);
 

@@ -57,7 +57,7 @@ std::optional<std::uint32_t> address_from(const std::string& text) {
     return ntohl(address.s_addr);
 }
 
-/// Whether each host has one of its own there.
+/// Whether each host has its own address there.
 bool is_common(const Network4& network, const HostAddresses& hosts) {
     std::set<std::uint32_t> taken;
     for (const auto& [host, addresses] : hosts) {
@@ -167,7 +167,7 @@ std::string chosen_network(const HostAddresses& hosts,
     const auto leads_there = [&](const Network4& network) {
         return std::ranges::all_of(hosts, [&](const auto& host) {
             const auto address = address_from(resolve(host.first));
-            // Many hosts call themselves 127.0.1.1.
+            // Many hosts resolve their own name to 127.0.1.1.
             return address && (*address >> 24 == 127 || network.holds(*address));
         });
     };

@@ -13,8 +13,8 @@
 namespace sotto {
 namespace {
 
-// Up to 128 KiB a message is delivered whole; above, in pieces of 64 KiB that stay in cache while
-// the receiver makes several passes over them.
+// Above 128 KiB, messages are delivered in pieces of 64 KiB that stay in cache while the receiver
+// makes several passes over them.
 constexpr Eigen::Index largest_whole_message = 16384;
 constexpr Eigen::Index largest_piece = 8192;
 
@@ -106,7 +106,7 @@ class MemoryNetwork final : public Network {
                 std::ranges::fill(sum, 0);
                 for (const Source& source : inbox.sources) {
                     if (source.sender == static_cast<std::size_t>(u) || !source.heard) continue;
-                    // Among the sender's neighbours: its closed neighbourhood without itself.
+                    // Index among the sender's neighbours, which exclude itself.
                     const std::size_t neighbour =
                         source.place - (source.after_sender ? std::size_t{1} : std::size_t{0});
                     share(source.sender, neighbour, first, words);
@@ -194,7 +194,7 @@ class MemoryNetwork final : public Network {
         std::vector<std::uint64_t> sum, share;
     };
 
-    /// That others get in one exchange.
+    /// Messages to others in one exchange.
     [[nodiscard]] std::int64_t messages_of(std::span<const Outgoing> outgoing) const {
         std::int64_t messages = 0;
         for (std::size_t u = 0; u < inboxes_.size(); ++u) {

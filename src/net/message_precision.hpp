@@ -8,7 +8,7 @@
 
 namespace sotto {
 
-/// How values of messages are written on the wire: IEEE 754 binary64 or binary32.
+/// Values of messages on the wire: IEEE 754 binary64 or binary32.
 enum class MessagePrecision : std::uint8_t { float64, float32 };
 inline constexpr NameTable<MessagePrecision, 2> message_precisions{
     {{{MessagePrecision::float64, "float64"}, {MessagePrecision::float32, "float32"}}}};
@@ -17,18 +17,16 @@ inline constexpr NameTable<MessagePrecision, 2> message_precisions{
 [[nodiscard]] std::size_t value_size(MessagePrecision precision);
 /// The largest value there is.
 [[nodiscard]] double largest_value(MessagePrecision precision);
-/// Rounding moves a value by at most this part of it, or by 2^-150 where that is more: 2^-24 for
-/// float32, 0 for float64, which holds what agents compute.
+/// Rounding changes a value by at most this part of it, or by 2^-150 if that is more: 2^-24 for
+/// float32, 0 for float64.
 [[nodiscard]] double unit_roundoff(MessagePrecision precision);
 
-/// To the nearest value of this precision, ties to even. @param values within -largest_value and
-/// largest_value.
+/// Rounds to nearest, ties to even. @param values within -largest_value and largest_value.
 void round_to_precision(std::span<double> values, MessagePrecision precision);
 
-/// Values that round_to_precision(float32) leaves as they are, in 4 bytes each. @param narrow of
-/// the same size.
+/// @param values already rounded to float32.  @param narrow of the same size.
 void narrow(std::span<const double> values, float* narrow);
-/// And back. @param values of the same size.
+/// Inverse of narrow. @param values of the same size.
 void widen(std::span<const float> narrow, double* values);
 
 }  // namespace sotto

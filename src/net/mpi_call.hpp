@@ -1,7 +1,5 @@
 #pragma once
 
-// The C interface of MPI and the check of its return codes.
-
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -13,16 +11,15 @@
 
 namespace sotto {
 
-/// Text of an MPI error code.
 [[nodiscard]] std::string mpi_error_text(int code);
 
 /// @throws NetworkError naming the call and the reason unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);
 
-/// @throws NetworkError: `count` values are more than one MPI call can carry.
+/// @throws NetworkError: one MPI call cannot carry `count` values.
 [[noreturn]] void throw_too_many(std::uint64_t count);
 
-/// A count as MPI takes it. @throws NetworkError unless it fits an int.
+/// @throws NetworkError unless it fits an int.
 template <std::integral Count>
 [[nodiscard]] int mpi_count(Count count) {
     if (!std::in_range<int>(count)) throw_too_many(static_cast<std::uint64_t>(count));

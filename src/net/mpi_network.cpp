@@ -29,7 +29,7 @@
 namespace sotto {
 namespace {
 
-/// Checks what callers must keep, and leaves the rest to the file of each collective (net/mpi).
+/// Checks preconditions; each collective has its file in net/mpi.
 class MpiNetwork final : public Network {
   public:
     MpiNetwork(const MpiSession& session, int agents)

@@ -61,8 +61,8 @@ MpiSession::MpiSession(std::optional<int> communicator)
 }
 
 MpiSession::~MpiSession() {
-    // While an exception unwinds, the other ranks may wait in a collective and finalizing would
-    // wait for them. The process ends without it, and the launcher then ends the others.
+    // While an exception unwinds, other ranks may wait in a collective, and finalizing would wait
+    // for them. The process ends without it; the launcher then ends the others.
     if (!owns_mpi_ || std::uncaught_exceptions() > exceptions_at_start_) return;
     MPI_Finalize();
 }
@@ -74,7 +74,7 @@ std::string MpiSession::library_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     check_mpi(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-    // Some libraries list their build options on further lines.
+    // Some libraries add build options on further lines.
     std::istringstream lines(std::string(text.data()));
     std::string line;
     std::getline(lines, line);
@@ -110,8 +110,8 @@ std::optional<LaunchEnvironment> launched_with(const char* ranks_name, const cha
     return LaunchEnvironment{true, *ranks, *rank};
 }
 
-/// A task started by srun. Inside an allocation the variables exist without srun, too; only a step
-/// sets SLURM_STEP_ID. A step of one task is also what an interactive shell looks like.
+/// A task started by srun. Only a job step sets SLURM_STEP_ID. A step of one task may also be an
+/// interactive shell.
 std::optional<LaunchEnvironment> launched_by_slurm() {
     if (std::getenv("SLURM_STEP_ID") == nullptr) return std::nullopt;
     auto launch = launched_with("SLURM_STEP_NUM_TASKS", "SLURM_PROCID");
@@ -122,14 +122,14 @@ std::optional<LaunchEnvironment> launched_by_slurm() {
 
 bool under_mpirun() { return std::getenv("OMPI_MCA_orte_hnp_uri") != nullptr; }
 
-/// `sotto supervise` sets it: it stops ranks in time, and listens to them.
+/// Set by `sotto supervise`, which stops ranks in time and reads their output.
 bool supervised() { return std::getenv("SOTTO_STOPS_IN_TIME") != nullptr; }
 
 }  // namespace
 
 LaunchEnvironment launch_environment() {
-    // Open MPI's mpirun; MPICH's and Intel's (Hydra); srun. In this order, because a launcher
-    // running inside a Slurm job leaves Slurm's variables in place.
+    // Open MPI's mpirun; MPICH's and Intel's (Hydra); srun. Slurm last, since its variables remain
+    // set under another launcher inside its job.
     if (const auto launch = launched_with("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"))
         return *launch;
     if (const auto launch = launched_with("PMI_SIZE", "PMI_RANK")) return *launch;

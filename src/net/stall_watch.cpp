@@ -30,10 +30,9 @@ std::string text_of(const StallWatch::Place& place) {
 
 }  // namespace
 
-/// One wait that has become long.
 struct StallWatch::Stall {
     std::span<const int> waits_for;
-    bool for_all;             // every rank that waits here waits for the same others
+    bool for_all;             // all waiting ranks wait for the same others
     double asked_after = -1;  // seconds of waiting; -1: not yet
     bool reported = false, warned = false;
     double next_question;
@@ -50,7 +49,7 @@ StallWatch::StallWatch(MPI_Comm world) {
 }
 
 StallWatch::~StallWatch() {
-    // What nobody has taken is left; it is small enough that MPI has copied it.
+    // MPI has copied what is not yet received: it is small.
     for (Sent& sent : sent_)
         if (sent.request != MPI_REQUEST_NULL) MPI_Request_free(&sent.request);
     MPI_Comm_free(&watch_);
@@ -93,7 +92,7 @@ int StallWatch::complete(int code,
                 continue;
             }
             if (code == MPI_SUCCESS && stall && stall->warned) {
-                // Slow, not lost: the next one may take as long before anybody is alarmed.
+                // Slow, not lost: do not warn about the next wait of this length.
                 warn_seconds_ = 2 * std::max(warn_seconds_, talked);
                 limits_.report(fmt::format("{} goes on", text_of(place)));
             }
@@ -124,7 +123,7 @@ int StallWatch::complete(int code,
 
 void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     const double abort = limits_.abort_seconds;
-    // The last question in time for answers before the end.
+    // The last question leaves time for answers before the end.
     const double last = std::max(abort / 2, abort - 2 * seconds_to_answer);
     const bool unheard = stall.asked_after >= 0 && !stall.reported;
     const bool at_last = abort > 0 && waited >= last;
@@ -137,7 +136,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     }
     if (abort > 0 && waited >= abort) {
         const std::string found = findings(stall.waits_for);
-        // Who waits for the silent rank itself names it, and ends the job first.
+        // Ranks that wait for the silent rank itself name it, and end the job first.
         const bool first = !found.empty() && (!stall.for_all || speaks());
         if (first || waited >= abort + 2 * seconds_to_answer)
             throw NetworkError(fmt::format("waited {:.3g} s for {} ({}); {}",
@@ -154,7 +153,7 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
     if (!answered) return;
     stall.reported = true;
     stall.next_question = 2 * waited;
-    // Where all answer, somebody else waits for who does not, and says so.
+    // If all answer, another rank waits for the silent one and reports it.
     const std::string found = findings(stall.waits_for);
     if (found.empty() || (stall.for_all && !speaks())) return;
     stall.warned = true;

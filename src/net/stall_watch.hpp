@@ -1,7 +1,5 @@
 #pragma once
 
-// Waiting for MPI requests without waiting for ever.
-
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -14,20 +12,19 @@
 
 namespace sotto {
 
-/// Completes non-blocking MPI calls, and finds out who keeps this rank waiting.
+/// Completes non-blocking MPI calls, and finds out which ranks keep this one waiting.
 ///
-/// While it waits it leaves its core to whoever wants it, and answers questions of others; after
-/// StallLimits::warn_seconds it asks those it waits for, on a communicator of its own, and reports
-/// who has not answered; after abort_seconds it gives up. A rank that computes, is stopped, dead or
-/// cut off does not answer; one that waits itself does, and says for what. Nothing of this costs
-/// anything in a round that goes on within 50 ms.
+/// While waiting it yields its core and answers other ranks' questions. After
+/// StallLimits::warn_seconds it asks those it waits for, on its own communicator, and reports who
+/// has not answered; after abort_seconds it gives up. A rank that computes, is stopped, dead or cut
+/// off does not answer; one that waits answers for what. Waits below 50 ms cost nothing.
 class StallWatch {
   public:
     /// Where in the run a wait is.
     struct Place {
         std::int64_t round = -1;  ///< of the last exchange; -1: before the first
         std::int64_t step = 0;    ///< gossip step inside it
-        std::int64_t after = 0;   ///< 1: not in the exchange, but in what follows it
+        std::int64_t after = 0;   ///< 1: in what follows the exchange
     };
 
     /// COLLECTIVE over `world`, which must outlive it.
@@ -36,13 +33,13 @@ class StallWatch {
     StallWatch(const StallWatch&) = delete;
     StallWatch& operator=(const StallWatch&) = delete;
 
-    /// From now on. The first time it gathers the ranks' host names: COLLECTIVE.
+    /// Takes effect now. COLLECTIVE the first time: it gathers host names.
     void set(StallLimits limits);
 
-    /// Waits until the request is complete. @param code of the call that began it: nothing is
-    /// waited for unless it is MPI_SUCCESS.  @param waits_for ranks; empty: all others.
-    /// @param work done meanwhile, a piece whenever the request is not complete; may be empty, and
-    /// is once no more is left.
+    /// Waits until the request is complete. @param code of the call that began it; waits only for
+    /// MPI_SUCCESS.  @param waits_for ranks; empty: all others.
+    /// @param work done a piece at a time while waiting; may be empty, and is emptied when no more
+    /// is left.
     /// @return the request's error code, or `code`.
     /// @throws NetworkError naming place and ranks after abort_seconds.
     [[nodiscard]] int complete(int code,
@@ -51,9 +48,9 @@ class StallWatch {
                                std::span<const int> waits_for = {},
                                WaitingWork* work = nullptr);
 
-    /// "rank 3 (node1)"; without the host until `set` was called.
+    /// "rank 3 (node1)"; without the host before `set`.
     [[nodiscard]] std::string name_of(int rank) const;
-    /// Whether the ranks are known to run on hosts of different names.
+    /// Whether host names are known to differ.
     [[nodiscard]] bool several_hosts() const;
 
   private:
@@ -69,13 +66,13 @@ class StallWatch {
 
     void gather_hosts();
     void send(const Question& question, int rank, int tag);
-    /// Answers what others ask, and notes what they answer.
+    /// Answers questions and collects answers.
     void talk(const Place& place);
     void ask(std::span<const int> ranks, const Place& place);
     [[nodiscard]] bool silent(int rank) const;
-    /// Whether this rank speaks for all that wait alike: no lower one has answered.
+    /// Whether this rank reports for all that wait alike: no lower one has answered.
     [[nodiscard]] bool speaks() const;
-    /// Who has not answered, and where the others are; "" if all have.
+    /// Silent ranks and where the others are; "" if all answered.
     [[nodiscard]] std::string findings(std::span<const int> ranks) const;
     void waited_long(Stall& stall, double waited, const Place& place);
 
@@ -83,7 +80,7 @@ class StallWatch {
     int ranks_ = 1, rank_ = 0;
     std::vector<int> others_;
     StallLimits limits_;
-    double warn_seconds_ = 0;  // grows where rounds turn out to be slow
+    double warn_seconds_ = 0;  // grows when rounds turn out to be slow
     std::vector<std::string> hosts_;
     std::int64_t questions_ = 0;
     std::vector<Question> answers_;  // the last of every rank

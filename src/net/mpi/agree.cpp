@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_message = 4096;
 
-/// To what others accept.
+/// To the length others accept.
 std::string shortened(std::string message) {
     constexpr std::string_view rest = " ...";
     if (message.size() > longest_message)
@@ -24,7 +24,7 @@ std::string shortened(std::string message) {
     return message;
 }
 
-/// Where the message begins with what a rank calls itself: how long that is, else 0.
+/// Length of the rank's name if the message begins with it, else 0.
 std::size_t own_name_length(const std::string& message, int rank) {
     const std::string own = fmt::format("rank {}", rank);
     const bool there =
@@ -32,8 +32,7 @@ std::size_t own_name_length(const std::string& message, int rank) {
     return there ? own.size() : 0;
 }
 
-/// What a rank says is its word: it may be about others. Where all ranks fail alike it is
-/// everybody's; over several hosts, what fails on rank 0 alone is of its host.
+/// Prefixes the name of the rank, unless all fail alike, or rank 0 fails on a single host.
 std::string attributed(const std::string& message,
                        const MpiWorld& world,
                        int rank,
@@ -43,7 +42,7 @@ std::string attributed(const std::string& message,
     return world.name_of(rank) + (named > 0 ? message.substr(named) : ": " + message);
 }
 
-/// Of another rank, which may have sent anything.
+/// Another rank may have sent anything.
 ExitCode known(int code) {
     constexpr auto first = static_cast<int>(ExitCode::other);
     constexpr auto last = static_cast<int>(ExitCode::storage);
@@ -68,7 +67,7 @@ std::optional<Error> lowest_failure(MpiWorld& world, const std::optional<Error>&
     });
     const std::string own_message = local_failure ? shortened(local_failure->what()) : "";
     const std::uint64_t size = size_at(world, lowest, own_message.size());
-    // Nobody can be asked to agree on this one.
+    // A failure here cannot be agreed on.
     check_announced(size, longest_message, lowest);
     std::string message = own_message;
     message.resize(size);

@@ -8,7 +8,6 @@
 namespace sotto {
 
 /// The failure of the lowest failing process, on every process; nothing if none failed. COLLECTIVE.
-/// @param local_failure of this process.
 [[nodiscard]] std::optional<Error> lowest_failure(MpiWorld& world,
                                                   const std::optional<Error>& local_failure);
 

@@ -18,7 +18,7 @@ std::vector<std::uint64_t> announced_sizes(MpiWorld& world, std::uint64_t own) {
 
 namespace {
 
-/// One after the other, for strings that do not fit one call.
+/// For strings that do not fit one call.
 std::vector<std::string> gather_one_by_one(MpiWorld& world,
                                            const std::string& bytes,
                                            const std::vector<std::uint64_t>& sizes) {

@@ -8,11 +8,10 @@
 
 namespace sotto {
 
-/// How many bytes every process announces; they are to be checked before memory is taken for them.
-/// COLLECTIVE.  @param own of this process.
+/// Sizes that all processes announce; check them before allocating. COLLECTIVE.
 [[nodiscard]] std::vector<std::uint64_t> announced_sizes(MpiWorld& world, std::uint64_t own);
 
-/// Network::all_gather, once sizes are checked. COLLECTIVE.
+/// Network::all_gather with checked sizes. COLLECTIVE.
 [[nodiscard]] std::vector<std::string> all_gather_strings(MpiWorld& world,
                                                           const std::string& bytes,
                                                           const std::vector<std::uint64_t>& sizes);

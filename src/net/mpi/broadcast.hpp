@@ -7,11 +7,11 @@
 
 namespace sotto {
 
-/// How many bytes process `root` announces, on every process; they are to be checked before memory
-/// is taken for them. COLLECTIVE.  @param own of this process.
+/// The size that process `root` announces, on every process; check it before allocating.
+/// COLLECTIVE.
 [[nodiscard]] std::uint64_t size_at(MpiWorld& world, int root, std::uint64_t own);
 
-/// `bytes` of process `root` on every process, where it has its size already. COLLECTIVE.
+/// `bytes` of process `root` on every process, where it already has its size. COLLECTIVE.
 void broadcast_known(MpiWorld& world, int root, std::string& bytes);
 
 }  // namespace sotto

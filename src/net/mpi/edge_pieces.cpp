@@ -16,7 +16,7 @@ void EdgePieces::Room::number(std::span<const std::size_t> of_neighbours) {
 }
 
 void EdgePieces::Room::make_room(Eigen::Index longest, bool encrypted) {
-    // One value to spare: some libraries reject a null pointer even for nothing.
+    // One spare value: some libraries reject a null pointer even for zero bytes.
     const std::size_t needed =
         size_of(1) + neighbour.size() * size_of(longest) + tags_before(messages.size(), encrypted);
     if (bytes.size() < needed) bytes.resize(needed);

@@ -1,7 +1,5 @@
 #pragma once
 
-// Pieces of messages between this process's agents and those of others.
-
 #include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +14,13 @@
 
 namespace sotto {
 
-/// Which message goes along each link in one exchange.
+/// Which message each link carries in one exchange.
 class MessageNumbers {
   public:
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    /// @param shared whether links of one sender to one process carry one message together.
-    /// @param active of a LinkEnd: whether anything goes along it.
+    /// @param shared whether links from one sender to one process share a message.
+    /// @param active whether a LinkEnd carries anything.
     template <class Active>
     void assign(std::span<const LinkEnd> links,
                 std::size_t neighbours,
@@ -45,31 +43,31 @@ class MessageNumbers {
             of_links_[e] = messages - 1;
         }
     }
-    /// By link; none where nothing goes.
+    /// By link; `none` for inactive ones.
     [[nodiscard]] std::span<const std::size_t> of_links() const { return of_links_; }
-    /// How many, by neighbour.
+    /// Numbers of messages, by neighbour.
     [[nodiscard]] std::span<const std::size_t> of_neighbours() const { return of_neighbours_; }
 
   private:
     std::vector<std::size_t> of_links_, of_neighbours_;
 };
 
-/// What both kinds of exchange share: messages of numbers to and from the neighbour
-/// processes, piece by piece; what goes to one process goes together, and sealed as one once there
-/// are ciphers. Memory is kept between calls: exchanging allocates nothing.
+/// Messages of numbers to and from neighbour processes, piece by piece, for both kinds of exchange.
+/// Everything for one process is sent together, and sealed as one once there are ciphers. Memory is
+/// kept between calls: exchanging allocates nothing.
 class EdgePieces {
   public:
     EdgePieces(MpiWorld& world, const MpiLinks& links) : world_(world), links_(links) {}
 
-    /// Seals everything from now on. @param ciphers one per neighbour, same order.
+    /// Seals all messages from now on. @param ciphers one per neighbour, same order.
     void protect(std::vector<LinkCipher> ciphers);
     [[nodiscard]] bool encrypted() const { return encrypted_; }
 
     /// Begins an exchange of pieces of up to `longest` values.
-    /// @param sent messages by destination.  @param received by source. They are numbered in this
-    /// order.
-    /// @param packed whether swap() follows, rather than spread(), which needs no room.
-    /// @param value_size bytes of a number.
+    /// @param sent messages by destination.  @param received by source. Messages are numbered in
+    /// this order.
+    /// @param packed whether swap() follows; spread() needs no buffers.
+    /// @param value_size bytes per number.
     void begin(ExchangeId id,
                Eigen::Index longest,
                std::span<const std::size_t> sent,
@@ -77,34 +75,33 @@ class EdgePieces {
                bool packed,
                std::size_t value_size = sizeof(double));
 
-    /// The same piece to every neighbour, not encrypted, from where it is: of processes with one
-    /// agent each. COLLECTIVE.
+    /// Sends the same piece to every neighbour in place, unencrypted; for processes with one agent
+    /// each. COLLECTIVE.
     void spread(const double* values, Eigen::Index count);
 
-    /// Where the piece of a message to others may be made; valid until the next piece.
+    /// A buffer for the piece of an outgoing message, valid until the next piece.
     [[nodiscard]] std::byte* room(std::size_t message, Eigen::Index count) {
         return sent_.start(message, count, encrypted_);
     }
-    /// The piece of a message to others. @param values anywhere, or in its room; unchanged until
-    /// swap() has begun.
+    /// Sets the piece of an outgoing message. @param values anywhere, or in its room(); unchanged
+    /// until swap() has begun.
     void put(std::size_t message, const void* values) { values_[message] = values; }
-    /// Sends the pieces of all messages, and opens what comes. COLLECTIVE.
+    /// Sends the pieces of all messages, and opens those received. COLLECTIVE.
     /// @param piece number of the piece in its message.
-    /// @throws CryptoError naming both ends for what is not what was sent.
+    /// @throws CryptoError naming both ends if a piece is not what was sent.
     void swap(std::int64_t piece, Eigen::Index count);
 
-    /// The piece of a message from others that came last, in clear.
+    /// The last received piece of an incoming message, in clear.
     [[nodiscard]] const std::byte* received(std::size_t message, Eigen::Index count) {
         return received_.start(message, count, encrypted_);
     }
 
-    /// Adds whole messages of this exchange to bytes_sent().
+    /// Adds this exchange's whole messages to bytes_sent().
     void count_sent(Eigen::Index dimension, Eigen::Index longest);
     [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
 
   private:
-    /// Messages of one direction, one behind the other; those of one neighbour, a destination or a
-    /// source, end with a tag.
+    /// Messages of one direction, contiguous; those of each neighbour end with a tag.
     struct Room {
         std::vector<std::byte> bytes;
         std::vector<std::size_t> messages;       // by neighbour
@@ -114,7 +111,6 @@ class EdgePieces {
         std::size_t value_size = sizeof(double);
 
         void number(std::span<const std::size_t> of_neighbours);
-        /// Bytes of a piece of one message.
         [[nodiscard]] std::size_t size_of(Eigen::Index count) const {
             return static_cast<std::size_t>(count) * value_size;
         }
@@ -126,15 +122,15 @@ class EdgePieces {
             return bytes.data() + message * size_of(count) +
                    tags_before(neighbour[message], encrypted);
         }
-        /// What goes to or comes from the j-th neighbour, without its tag.
+        /// Data for or from the j-th neighbour, without its tag.
         [[nodiscard]] std::span<std::uint8_t> plain(std::size_t j,
                                                     Eigen::Index count,
                                                     bool encrypted);
         void set_counts(Eigen::Index count, bool encrypted);
     };
-    /// Makes the bytes for the j-th destination of what was put.
+    /// Packs the pieces for the j-th destination.
     void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
-    /// What came from the j-th source.
+    /// Opens the pieces from the j-th source.
     void open(std::size_t j, std::int64_t piece, Eigen::Index count);
     [[nodiscard]] LinkCipher& cipher_to(std::size_t destination) {
         return ciphers_[links_.destinations()[destination]];

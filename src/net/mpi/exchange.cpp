@@ -55,7 +55,7 @@ void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
     const Outgoing& any = outgoing.front();
     const bool shared = any.to_all != nullptr && any.to.empty();
     const bool restricted = !any.to.empty();
-    // Of exchanges in which nothing rests they stay what they are.
+    // Numbers stay valid for exchanges along all edges.
     if (!restricted && numbered_ == shared) return;
     numbered_ = restricted ? std::nullopt : std::optional(shared);
     sent_.assign(links_.outgoing(), links_.destinations().size(), shared, [&](const LinkEnd& link) {

@@ -1,7 +1,5 @@
 #pragma once
 
-// Messages between neighbours.
-
 #include <Eigen/Dense>
 #include <optional>
 #include <span>
@@ -13,9 +11,9 @@
 
 namespace sotto {
 
-/// Network::exchange of this process's agents: MPI_Ineighbor_allgather where every process has one
-/// agent, whose neighbours all get the same and may read it on the wire, else
-/// MPI_Ineighbor_alltoallv. A message that is the same for all goes once to every other process.
+/// Network::exchange of this process's agents: MPI_Ineighbor_allgather if every process has one
+/// agent, whose neighbours all get the same unencrypted message, else MPI_Ineighbor_alltoallv. A
+/// message that is the same for all goes once to every other process.
 class MpiExchange {
   public:
     MpiExchange(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}
@@ -28,14 +26,14 @@ class MpiExchange {
 
   private:
     void number_messages(std::span<const Outgoing> outgoing);
-    /// Coordinates from `first` on go out and come in.
+    /// Sends and receives `count` coordinates from `first` on.
     void swap(std::span<const Outgoing> outgoing,
               Eigen::Index first,
               std::int64_t piece,
               Eigen::Index count);
-    /// All messages from others that came last, as doubles.
+    /// Converts all last received messages to doubles.
     void widen_received(Eigen::Index count);
-    /// Where the values of a message from others are, as doubles.
+    /// A received message as doubles.
     [[nodiscard]] const double* received(std::size_t message, Eigen::Index count);
     void fill_columns(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
 
@@ -43,7 +41,7 @@ class MpiExchange {
     EdgePieces& pieces_;
     // Kept between calls.
     MessageNumbers sent_, received_;
-    std::optional<bool> numbered_;  // of exchanges in which nothing rests: whether shared
+    std::optional<bool> numbered_;  // shared or not, in exchanges along all edges
     std::vector<std::vector<const double*>> columns_;  // by local agent
     bool narrow_ = false;                              // values have 4 bytes on the wire
     Eigen::Index longest_ = 0;                         // of a piece

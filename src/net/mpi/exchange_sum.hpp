@@ -1,7 +1,5 @@
 #pragma once
 
-// Sums of what the neighbours share.
-
 #include <Eigen/Dense>
 #include <cstdint>
 #include <span>
@@ -24,11 +22,11 @@ class MpiExchangeSum {
              const SumDelivery& deliver);
 
   private:
-    /// Coordinates from `first` on of what others get.
+    /// Makes the shares for other processes.
     void make_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
-    /// ... and of what came from others and from here, added up.
+    /// Adds up the shares from other processes and from local agents.
     void add_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
-    /// Of a member of a closed neighbourhood among the neighbours.
+    /// Place among neighbours of a member of a closed neighbourhood.
     [[nodiscard]] std::size_t without_own(std::size_t local, std::size_t place) const {
         return place < links_.own_place(local) ? place : place - 1;
     }

@@ -21,7 +21,7 @@ constexpr double seconds_for_notes = 10;
 
 std::string name_of_note(int rank) { return fmt::format("sotto-process-{}", rank); }
 
-/// Through the launcher: it reaches processes where their messages do not.
+/// Uses the launcher, which reaches processes that messages do not.
 void publish_note(int rank) {
     std::string text = local_host_name() + "|" + addresses_text(own_addresses());
     text.resize(std::min<std::size_t>(text.size(), MPI_MAX_PORT_NAME - 1));
@@ -40,7 +40,7 @@ ContactNote look_up_note(int rank) {
 
 void wait_milliseconds(int count) { std::this_thread::sleep_for(std::chrono::milliseconds(count)); }
 
-/// On process 0: what all say, as soon as they do.
+/// On process 0: everybody's notes, as soon as they are there.
 std::vector<ContactNote> gather_notes(int ranks) {
     std::vector<ContactNote> notes(static_cast<std::size_t>(ranks));
     const auto start = Clock::now();
@@ -63,7 +63,7 @@ std::vector<ContactNote> gather_notes(int ranks) {
     MPI_Comm_size(job, &ranks);
     publish_note(rank);
     if (rank == 0) throw NetworkError(contact_failure(gather_notes(ranks), patience));
-    // Process 0 has the word; the launcher then ends the others.
+    // Process 0 reports; the launcher then ends the others.
     wait_milliseconds(static_cast<int>(1000 * (seconds_for_notes + 5)));
     throw NetworkError("the ranks did not reach each other");
 }

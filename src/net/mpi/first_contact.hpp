@@ -1,7 +1,5 @@
 #pragma once
 
-// The first messages of a job.
-
 #include <string>
 #include <vector>
 
@@ -10,23 +8,23 @@
 
 namespace sotto {
 
-/// How long processes try to reach each other. [s]
+/// How long processes try to reach each other [s].
 inline constexpr double seconds_to_meet = 100;
 
-/// A communicator of all processes; making it is the first thing that goes from each to others.
-/// COLLECTIVE over the job. @throws NetworkError after `patience` seconds: process 0's says
-/// who is silent and which addresses are in the way (contact_failure), as far as the launcher,
-/// which has ways of its own, carries that. Then no other call of MPI is possible.
+/// A communicator of all processes; making it sends the first messages of the job. COLLECTIVE over
+/// the job.
+/// @throws NetworkError after `patience` seconds; that of process 0 names silent processes and
+/// conflicting addresses (contact_failure), as far as the launcher's own channel carries them. No
+/// other MPI call is possible then.
 [[nodiscard]] MPI_Comm first_contact(MPI_Comm job = MPI_COMM_WORLD,
                                      double patience = seconds_to_meet);
 
-/// What a process says about itself.
 struct ContactNote {
-    std::string host;  ///< empty: nothing, it is silent
+    std::string host;  ///< empty: the process is silent
     std::vector<HostAddress> addresses;
 };
 
-/// In one line: who is silent, addresses that stand on several hosts, the network that all share.
+/// One line: silent processes, addresses used by several hosts, the network all share.
 /// @param notes of all processes.
 [[nodiscard]] std::string contact_failure(const std::vector<ContactNote>& notes, double patience);
 

@@ -10,7 +10,7 @@ namespace sotto {
 
 namespace {
 
-// Values that process 0 holds at once (4 MiB).
+// Most values that process 0 holds at once (4 MiB).
 constexpr Eigen::Index gathered_values = Eigen::Index{1} << 19;
 
 std::span<const std::uint8_t> bytes_of(const Eigen::Ref<const Eigen::VectorXd>& values) {

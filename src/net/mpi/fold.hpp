@@ -1,7 +1,5 @@
 #pragma once
 
-// One vector of all agents, by way of process 0.
-
 #include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +13,18 @@
 
 namespace sotto {
 
-/// Network::fold_over_agents of this process's agents: process 0 collects everybody's values, piece
-/// by piece, folds them in ascending order, and returns the result.
+/// Network::fold_over_agents of this process's agents: process 0 collects all values piece by
+/// piece, folds them in ascending order, and returns the result.
 class MpiFold {
   public:
     MpiFold(MpiWorld& world, AgentBlocks blocks) : world_(world), blocks_(blocks) {}
 
-    /// Seals everything from now on. @param ciphers as of collection_ciphers.
+    /// Seals all messages from now on. @param ciphers from collection_ciphers.
     void protect(std::vector<LinkCipher> ciphers);
 
     /// COLLECTIVE. @param local dimension x local agents.
-    /// @param check on process 0, of every piece of agents of other processes; may be empty.
-    /// @throws CryptoError for what is not what was sent.
+    /// @param check called on process 0 for every piece from other processes; may be empty.
+    /// @throws CryptoError if a piece is not what was sent.
     [[nodiscard]] Eigen::VectorXd run(const Eigen::MatrixXd& local,
                                       Fold fold,
                                       const CollectedCheck& check);
@@ -36,17 +34,17 @@ class MpiFold {
     struct Piece {
         ChunkAddress address;
         Eigen::Index first, count;
-        /// On the wire, of what this many agents have of it.
+        /// Bytes on the wire of this piece of so many agents.
         [[nodiscard]] std::size_t size(int agents, bool encrypted) const;
     };
-    /// Everybody's values to process 0.
+    /// Sends all values to process 0.
     void collect(const Piece& piece, const Eigen::MatrixXd& local);
-    /// On process 0: what was collected is added to `total`, agent by agent.
+    /// On process 0: folds the collected values into `total`, agent by agent.
     void fold_collected(const Piece& piece,
                         Fold fold,
                         const CollectedCheck& check,
                         Eigen::Ref<Eigen::VectorXd> total);
-    /// The result to everybody.
+    /// Sends the result to all.
     void give_back(const Piece& piece, Eigen::Ref<Eigen::VectorXd> total);
     [[nodiscard]] bool collects() const { return world_.rank() == 0; }
 
@@ -55,7 +53,7 @@ class MpiFold {
     bool encrypted_ = false;
     std::vector<LinkCipher> ciphers_;
     std::int64_t folds_ = 0;
-    // Room for one sealed piece of this process, and on process 0 for those of all.
+    // One sealed piece of this process; on process 0 those of all.
     std::vector<std::uint8_t> own_, all_;
     std::vector<int> starts_, sizes_;  // by process, on process 0
     Eigen::VectorXd scratch_;          // one agent's values on process 0

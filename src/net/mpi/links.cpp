@@ -8,7 +8,7 @@ namespace sotto {
 
 namespace {
 
-/// A directed edge between agents of two processes, seen from one of them.
+/// A directed edge between agents of two processes, from the view of one.
 struct DirectedEdge {
     int neighbour_process, sender, receiver;
     LinkEnd end;
@@ -18,7 +18,7 @@ std::size_t place_in(std::span<const int> ascending, int agent) {
     return static_cast<std::size_t>(std::ranges::lower_bound(ascending, agent) - ascending.begin());
 }
 
-/// Processes at the other ends, ascending, each once.
+/// Ascending, each once.
 std::vector<int> processes_of(const std::vector<DirectedEdge>& edges) {
     std::vector<int> processes;
     for (const DirectedEdge& edge : edges) processes.push_back(edge.neighbour_process);
@@ -28,7 +28,7 @@ std::vector<int> processes_of(const std::vector<DirectedEdge>& edges) {
     return processes;
 }
 
-/// In the order in which their messages go, with numbers of the other processes and of senders.
+/// In message order, with indices of the other processes and of senders.
 std::vector<LinkEnd> ordered(std::vector<DirectedEdge> edges, std::span<const int> processes) {
     std::ranges::sort(edges, {}, [](const DirectedEdge& edge) {
         return std::tuple(edge.neighbour_process, edge.sender, edge.receiver);
@@ -116,7 +116,7 @@ void MpiLinks::count_links(const Graph& graph) {
 
 void MpiLinks::create_communicator() {
     const auto ranks_of = [&](const std::vector<std::size_t>& places) {
-        // One spare entry: some libraries reject a null pointer even for no neighbours.
+        // One spare entry: some libraries reject a null pointer even without neighbours.
         std::vector<int> ranks(places.size() + 1, world_.rank());
         std::ranges::transform(
             places, ranks.begin(), [&](std::size_t j) { return neighbours_[j]; });

@@ -1,7 +1,5 @@
 #pragma once
 
-// Along which edges messages go.
-
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -16,23 +14,23 @@ namespace sotto {
 /// Digest of process 0's graph, on every process. COLLECTIVE.
 [[nodiscard]] Digest graph_of_rank_0(MpiWorld& world, const Graph& own);
 
-/// The end, at an agent of this process, of an edge to an agent of another.
+/// The local end of an edge between a local agent and one of another process.
 struct LinkEnd {
-    std::size_t neighbour;  ///< number of the other process among destinations or sources
-    std::size_t local;      ///< number of the agent among the local ones
-    std::size_t place;      ///< of the other agent in this one's closed neighbourhood
-    std::size_t sender;     ///< of who sends along it, among those who send to that process
+    std::size_t neighbour;  ///< index of the other process among destinations or sources
+    std::size_t local;      ///< index of the agent among the local ones
+    std::size_t place;      ///< of the other agent in this agent's closed neighbourhood
+    std::size_t sender;     ///< index among the agents that send to that process
 };
 
-/// An agent's edge to one of the same process, or to itself.
+/// An edge between agents of this process, or from an agent to itself.
 struct InnerLink {
     std::size_t local, place;               ///< of the receiver, and of the sender at it
     std::size_t sender, place_of_receiver;  ///< of the sender, and of the receiver at it
 };
 
-/// The edges of this process's agents: a communicator in which every process is joined with those
-/// that host agents its own agents hear or are heard by (MPI_Dist_graph_create_adjacent, reorder =
-/// 0), and in which order messages go between two.
+/// The edges of this process's agents: a communicator that joins processes whose agents share an
+/// edge (MPI_Dist_graph_create_adjacent, reorder = 0), and the order of messages between two
+/// processes.
 class MpiLinks {
   public:
     MpiLinks(MpiWorld& world, AgentBlocks blocks) : world_(world), blocks_(blocks) {}
@@ -40,30 +38,30 @@ class MpiLinks {
     MpiLinks(const MpiLinks&) = delete;
     MpiLinks& operator=(const MpiLinks&) = delete;
 
-    /// Once, with the same graph on every process. COLLECTIVE.
+    /// Call once, with the same graph on every process. COLLECTIVE.
     void connect(const Graph& graph);
     [[nodiscard]] bool connected() const { return communicator_ != MPI_COMM_NULL; }
 
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     [[nodiscard]] const AgentBlocks& blocks() const { return blocks_; }
-    /// Processes, ascending, without this one: all that anything goes to or comes from.
+    /// Other processes with an edge in any direction, ascending.
     [[nodiscard]] std::span<const int> neighbours() const { return neighbours_; }
-    /// Numbers among neighbours(), ascending: of those that messages go to, and come from.
+    /// Indices in neighbours(), ascending, of processes that messages go to, and come from.
     [[nodiscard]] std::span<const std::size_t> destinations() const { return destinations_; }
     [[nodiscard]] std::span<const std::size_t> sources() const { return sources_; }
 
-    /// Members of a local agent's closed neighbourhood.
+    /// Size of a local agent's closed neighbourhood.
     [[nodiscard]] std::size_t members(std::size_t local) const { return members_[local]; }
-    /// Of the agent itself among them.
+    /// The agent's own place in it.
     [[nodiscard]] std::size_t own_place(std::size_t local) const { return own_places_[local]; }
     [[nodiscard]] std::size_t local_agents() const { return members_.size(); }
 
-    /// Edges to other processes in the order in which their messages go: by neighbour, sender,
-    /// receiver. Both ends have the same order.
+    /// Edges to other processes in message order: by neighbour, sender, receiver; the same at both
+    /// ends.
     [[nodiscard]] std::span<const LinkEnd> outgoing() const { return outgoing_; }
     [[nodiscard]] std::span<const LinkEnd> incoming() const { return incoming_; }
     [[nodiscard]] std::span<const InnerLink> inner() const { return inner_; }
-    /// The largest number of edges from other processes, or to them, that any process has.
+    /// Most edges from or to other processes, in one direction, of any process.
     [[nodiscard]] std::size_t most_links() const { return most_links_; }
 
   private:

@@ -1,7 +1,5 @@
 #pragma once
 
-// Strings of bytes that may be longer than one MPI call can carry.
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +8,10 @@
 
 namespace sotto {
 
-/// Counts of MPI are int: longer strings go in parts of this size.
+/// Counts of MPI are int, so longer strings go in parts of this size.
 inline constexpr std::size_t largest_transfer_bytes = std::size_t{1} << 30;
 
-/// Before memory is taken for what another process says it will send.
+/// Call before allocating for what another process announces.
 /// @throws NetworkError naming the rank, what it announced, and the limit.
 void check_announced(std::uint64_t bytes, std::uint64_t most_bytes, int rank);
 

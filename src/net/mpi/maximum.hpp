@@ -1,7 +1,5 @@
 #pragma once
 
-// Largest values over all processes.
-
 #include <span>
 #include <vector>
 
@@ -9,11 +7,11 @@
 
 namespace sotto {
 
-/// Maxima in which a NaN wins: at once, and one at a time that completes later.
+/// Maxima over all processes in which a NaN wins: blocking, or one non-blocking at a time.
 class MpiMaximum {
   public:
     explicit MpiMaximum(MpiWorld& world);
-    /// Waits for a maximum that is under way.
+    /// Waits for a pending maximum.
     ~MpiMaximum();
     MpiMaximum(const MpiMaximum&) = delete;
     MpiMaximum& operator=(const MpiMaximum&) = delete;

@@ -33,7 +33,7 @@ std::vector<std::string> send_parcels(MpiWorld& world,
         senders.push_back(p);
         arriving.push_back(p == own ? bytes : std::string(sizes[p], '\0'));
     }
-    // All at once: whoever sends may receive as well.
+    // All at once, since a sender may receive as well.
     std::vector<MPI_Request> receiving, sending;
     for (std::size_t k = 0; k < senders.size(); ++k) {
         if (senders[k] == own) continue;

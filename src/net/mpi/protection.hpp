@@ -1,7 +1,5 @@
 #pragma once
 
-// Keys for what leaves the process.
-
 #include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
@@ -14,21 +12,21 @@
 
 namespace sotto {
 
-/// @throws Error unless the secrets are those of this process's agents, in order, and all.
+/// @throws Error unless the secrets are those of all of this process's agents, in order.
 void require_own_secrets(std::span<const PairSecrets> secrets,
                          const AgentBlocks& blocks,
                          int process);
 
-/// A cipher for what goes to and comes from each of these processes, same order: with keys that
-/// only who holds the secrets of all agents of one end can have. @param own of all local agents.
+/// One cipher per process, same order. Its keys require the secrets of all agents of one end.
+/// @param own of all local agents.
 [[nodiscard]] std::vector<LinkCipher> process_ciphers(std::span<PairSecrets> own,
                                                       const AgentBlocks& blocks,
                                                       std::span<const int> processes,
                                                       std::uint32_t key_epoch,
                                                       LinkUse use);
 
-/// Ciphers for what process 0 collects and returns: one with process 0; on process 0 one with every
-/// other process, ascending.
+/// Ciphers for collections by process 0: one with process 0; on process 0 one with every other
+/// process, ascending.
 [[nodiscard]] std::vector<LinkCipher> collection_ciphers(std::span<PairSecrets> own,
                                                          const AgentBlocks& blocks,
                                                          std::uint32_t key_epoch);

@@ -11,12 +11,12 @@ namespace sotto {
 /// @throws Error on process 0 unless there is one string per process. LOCAL.
 void check_scatter(const MpiWorld& world, const std::vector<std::string>& to_processes);
 
-/// How many bytes process 0 announces for this one; they are to be checked before memory is taken
-/// for them. COLLECTIVE.  @param to_processes read on process 0 only, as below.
+/// The size that process 0 announces for this one; check it before allocating. COLLECTIVE.
+/// @param to_processes read on process 0 only, as below.
 [[nodiscard]] std::uint64_t scattered_size(MpiWorld& world,
                                            const std::vector<std::string>& to_processes);
 
-/// Network::scatter, once strings and size are checked. COLLECTIVE.
+/// Network::scatter with checked strings and size. COLLECTIVE.
 [[nodiscard]] std::string scatter_strings(MpiWorld& world,
                                           const std::vector<std::string>& to_processes,
                                           std::uint64_t size);

@@ -1,7 +1,5 @@
 #pragma once
 
-// All processes of the job.
-
 #include <memory>
 #include <span>
 #include <string>
@@ -13,12 +11,11 @@
 
 namespace sotto {
 
-/// The communicator of all processes, and who completes its calls: none is waited for longer than
-/// the stall watch allows.
+/// The communicator of all processes; completes its calls within the limits of the stall watch.
 class MpiWorld {
   public:
-    /// COLLECTIVE over the job, of which it makes a communicator of its own.
-    /// @throws NetworkError where processes do not reach each other (first_contact).
+    /// Duplicates the job's communicator. COLLECTIVE over the job.
+    /// @throws NetworkError if processes do not reach each other (first_contact).
     explicit MpiWorld(MPI_Comm job = MPI_COMM_WORLD);
     ~MpiWorld();
     MpiWorld(const MpiWorld&) = delete;
@@ -27,9 +24,9 @@ class MpiWorld {
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     [[nodiscard]] int ranks() const { return ranks_; }
     [[nodiscard]] int rank() const { return rank_; }
-    /// "rank 3", with its host where there are several: "rank 3 (node1)".
+    /// "rank 3"; with several hosts "rank 3 (node1)".
     [[nodiscard]] std::string name_of(int rank) const;
-    /// Whether the ranks run on several hosts; false until waits are watched.
+    /// Whether the ranks run on several hosts; false before waits are watched.
     [[nodiscard]] bool several_hosts() const { return watch_->several_hosts(); }
 
     /// From now on no wait is longer than this. COLLECTIVE the first time.
