@@ -6,29 +6,29 @@
 
 namespace sotto {
 
-/// What the process returns to the shell. The numbers are documented and relied on by scripts.
+/// Exit codes of the process. Documented, and used by scripts.
 enum class ExitCode : int {
     ok = 0,
-    other = 1,        ///< anything not named below
+    other = 1,        ///< anything else
     usage = 2,        ///< bad usage or configuration
     data = 3,         ///< bad data
     privacy = 4,      ///< the plan does not meet the budget
-    network = 5,      ///< a peer or the network failed, or a peer could not be trusted
+    network = 5,      ///< a peer or the network failed, or a peer was not authenticated
     audit = 6,        ///< the audit contradicts the ledger
-    complete = 7,     ///< the run to resume is complete: nothing is left to do
-    interrupted = 8,  ///< stopped cleanly as asked, and can be resumed
+    complete = 7,     ///< the run to resume is already complete
+    interrupted = 8,  ///< stopped on request; can be resumed
     storage = 9       ///< a disk is full, or fails
 };
 
-/// The same text with "\x00" for every zero byte, at which what() would seem to end.
+/// The text with every zero byte replaced by "\x00", since what() would end there.
 [[nodiscard]] inline std::string without_zero_bytes(std::string text) {
     for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
         text.replace(at, 1, "\\x00");
     return text;
 }
 
-/// Base of every error a user can cause or meet. The message is one line that gives the name, the
-/// value, what is allowed, and what to do about it; the exit code follows from the class.
+/// Base of all errors a user can cause or meet. The message is one line with the name, the value,
+/// what is allowed, and what to do; the class determines the exit code.
 class Error : public std::runtime_error {
   public:
     Error(ExitCode code, const std::string& message)
@@ -69,13 +69,13 @@ class CryptoError : public Error {
     explicit CryptoError(const std::string& message) : Error(ExitCode::network, message) {}
 };
 
-/// A training whose models or gradients are not finite any more (exit code 1).
+/// Models or gradients are no longer finite (exit code 1).
 class DivergedError : public Error {
   public:
     explicit DivergedError(const std::string& message) : Error(ExitCode::other, message) {}
 };
 
-/// Throws the class of error that belongs to the exit code.
+/// Throws the class of error for the exit code.
 [[noreturn]] inline void throw_error(ExitCode code, const std::string& message) {
     switch (code) {
         case ExitCode::usage:

@@ -13,7 +13,7 @@ namespace sotto {
 /// 256-bit BLAKE2b digest.
 using Digest = std::array<std::uint8_t, 32>;
 
-/// Incremental BLAKE2b-256 (libsodium crypto_generichash). Every value is absorbed with a type tag
+/// Incremental BLAKE2b-256 (libsodium crypto_generichash). Every value is hashed with a type tag
 /// and, for sequences, its length, so different sequences of calls never collide by concatenation.
 class Hasher {
   public:
@@ -24,13 +24,13 @@ class Hasher {
     Hasher& operator=(const Hasher&) = delete;
 
     Hasher& add(std::string_view text);
-    /// As the text that these parts make one behind the other.
+    /// The same as adding the concatenation of the parts.
     Hasher& add(std::span<const std::string_view> parts);
     Hasher& add(std::int64_t value);
     Hasher& add(double value);
     Hasher& add(std::span<const double> values);
     Hasher& add_bytes(std::span<const std::uint8_t> bytes);
-    /// Ends the computation; the hasher must not be used afterwards.
+    /// Returns the digest; the hasher must not be used afterwards.
     [[nodiscard]] Digest finish();
 
   private:
@@ -40,7 +40,7 @@ class Hasher {
 };
 
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
-/// False unless these are exactly the digits, of either case, that fill `bytes`.
+/// False unless `digits` are hexadecimal, of either case, and exactly fill `bytes`.
 [[nodiscard]] bool from_hex(std::string_view digits, std::span<std::uint8_t> bytes);
 
 }  // namespace sotto

@@ -14,17 +14,17 @@
 
 namespace sotto {
 
-/// The candidate that `word` most likely meant, by edit distance (insertions, deletions,
-/// substitutions and swaps of neighbouring letters); nothing when no candidate is near.
+/// The candidate nearest to `word` by edit distance (insertions, deletions, substitutions, swaps of
+/// neighbouring letters); nothing if none is near.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view word,
                                                       std::span<const std::string> candidates);
 
-/// The error for a name that is not one of `allowed`; suggests the nearest one.
+/// Error for a name that is not one of `allowed`; suggests the nearest.
 [[nodiscard]] ConfigError unknown_name_error(std::string_view what,
                                              std::string_view given,
                                              std::span<const std::string> allowed);
 
-/// Strict numbers: the whole text must be one finite number.
+/// Parses one finite number; the whole text must match.
 /// @throws ConfigError naming `what`, the text, and what is allowed.
 [[nodiscard]] double parse_real(std::string_view what, std::string_view text);
 [[nodiscard]] long long parse_integer(std::string_view what, std::string_view text);
@@ -34,7 +34,7 @@ void require_in_range(std::string_view what, double value, double minimum, doubl
 /// @throws ConfigError unless value is finite and > 0; a NaN fails.
 void require_positive(std::string_view what, double value);
 
-/// Two-way table between the values of an enumeration and their names on the command line.
+/// Two-way table between an enumeration and names on the command line.
 template <class Enum, std::size_t N>
 struct NameTable {
     std::array<std::pair<Enum, std::string_view>, N> entries;
@@ -57,35 +57,34 @@ struct NameTable {
     }
 };
 
-/// The parts between separators, also empty ones; one part without a separator. They are views into
-/// `text`.
+/// The parts between separators, including empty ones, as views into `text`.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// "a", "a and b", "a, b and c"; used in messages.
+/// "a", "a and b", "a, b and c", for messages.
 [[nodiscard]] std::string join(std::span<const std::string> words, std::string_view last = " or ");
 
-/// A table of records with names, in the order in which they were added: mechanisms, tasks, views,
-/// subcommands. What a name stands for is said in its record and nowhere else.
+/// A table of named records in insertion order: mechanisms, tasks, views, subcommands. A record
+/// contains everything about its name.
 ///
-/// Not synchronised: records are added before the program starts threads (Registered).
+/// Not synchronised: add records before the program starts threads (Registered).
 /// @tparam Record has a member `std::string name`.
 template <class Record>
 class Registry {
   public:
-    /// @param what the records are called in messages: "mechanism".
+    /// @param what kind of record, for messages: "mechanism".
     /// @throws Error if two have the same name.
     Registry(std::string what, std::initializer_list<Record> records) : what_(std::move(what)) {
         for (const Record& record : records) add(record);
     }
 
-    /// References stay valid when more are added.
+    /// References stay valid when records are added.
     [[nodiscard]] const std::deque<Record>& records() const { return records_; }
     [[nodiscard]] std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (const Record& record : records_) names.push_back(record.name);
         return names;
     }
-    /// Null if there is none of that name.
+    /// Null if the name is unknown.
     [[nodiscard]] const Record* look_up(std::string_view name) const {
         for (const Record& record : records_)
             if (record.name == name) return &record;
@@ -97,7 +96,7 @@ class Registry {
         if (const Record* record = look_up(name)) return *record;
         throw unknown_name_error(option, name, names());
     }
-    /// @throws Error if there is one of that name.
+    /// @throws Error if the name exists.
     void add(Record record) {
         if (look_up(record.name) != nullptr)
             throw Error(ExitCode::other, "there are two of " + what_ + " '" + record.name + "'");
@@ -109,11 +108,11 @@ class Registry {
     std::deque<Record> records_;
 };
 
-/// Adds a record where it is defined, in a file of its own that is linked into the program:
+/// Adds a record where it is defined, in a file that is linked into the program:
 ///
 ///     const Registered<Mechanism> example(mechanisms(), {.name = "example", ...});
 ///
-/// Files of a static library that nothing refers to are not linked: sotto's own records stand in
+/// Unreferenced files of a static library are not linked, so sotto's own records are listed in
 /// their tables instead.
 template <class Record>
 struct Registered {

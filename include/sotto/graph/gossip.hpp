@@ -13,15 +13,14 @@ namespace sotto {
 /// How the exchanges of one round are combined.
 enum class GossipRule {
     plain,     ///< W^K m
-    chebyshev  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the
-               ///< mean as the square of K plain steps
+    chebyshev  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the mean
+               ///< as K^2 plain steps
 };
 [[nodiscard]] GossipRule parse_gossip_rule(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(GossipRule rule);
 [[nodiscard]] std::vector<std::string> gossip_rule_names();
 
-/// What K exchanges make of the messages of a round: the polynomial P_K(W) of a mixing matrix,
-/// evaluated by agents that keep what they had one exchange before,
+/// The polynomial P_K(W) that K exchanges apply to the messages of a round, by the recurrence
 ///
 ///     m_(k+1) = here_k W m_k - before_k m_(k-1),   here_k - before_k = 1,   before_0 = 0.
 ///
@@ -30,10 +29,11 @@ enum class GossipRule {
 /// 1, and |P_K(x)| <= 1 / c_K for |x| <= lambda. docs/equations.md 16. Immutable.
 class GossipPolynomial {
   public:
-    /// So many plain steps; 0: nothing is exchanged.
+    /// Plain steps; 0: no exchange.
     GossipPolynomial(int plain_steps = 1);  // NOLINT(google-explicit-constructor)
-    /// @param steps K >= 0.  @param lambda in [0, 1), at least the largest modulus of the
-    /// eigenvalues of W but 1. With 0, and for less than two steps, the steps are plain.
+    /// @param steps K >= 0.
+    /// @param lambda in [0, 1), at least the largest modulus of the eigenvalues of W other than 1.
+    /// Steps are plain if it is 0 or steps < 2.
     /// @throws ConfigError otherwise.
     [[nodiscard]] static GossipPolynomial chebyshev(int steps, double lambda);
 
@@ -43,10 +43,10 @@ class GossipPolynomial {
     [[nodiscard]] double here(int step) const;
     [[nodiscard]] double before(int step) const;
 
-    /// P_K(x); of x + i h the imaginary part is h P_K'(x), for tiny h.
+    /// P_K(x). For x + i h with tiny h the imaginary part is h P_K'(x).
     [[nodiscard]] double at(double eigenvalue) const;
     [[nodiscard]] std::complex<double> at(std::complex<double> eigenvalue) const;
-    /// P_K(W). Cost: O(n^3) a step, or log K of them where they are plain.
+    /// P_K(W). Cost: O(n^3) a step; log K of them if steps are plain.
     [[nodiscard]] Eigen::MatrixXd of(const Eigen::MatrixXd& mixing) const;
     /// P_K(W) columns. Cost: K sparse products.
     [[nodiscard]] Eigen::MatrixXd times(const MixingMatrix& mixing,
@@ -57,19 +57,19 @@ class GossipPolynomial {
     std::vector<double> here_, before_;  // empty: all 1 and 0
 };
 
-/// The polynomial of K steps by a rule on a mixing matrix: the same on every process.
-/// @throws ConfigError for chebyshev with a matrix that is not symmetric, or whose second
-/// eigenvalue is not below 1.
+/// Polynomial of K steps on a mixing matrix; the same in every process.
+/// @throws ConfigError for chebyshev if the matrix is not symmetric or its second eigenvalue is not
+/// below 1.
 [[nodiscard]] GossipPolynomial gossip_polynomial(const MixingMatrix& mixing,
                                                  GossipRule rule,
                                                  int steps);
 
-/// A bound of the moduli of all eigenvalues of W but 1, for GossipPolynomial::chebyshev: 0 where
-/// one step is exact consensus; not below 1 where the graph mixes too slowly for doubles.
+/// Upper bound on the moduli of all eigenvalues of W other than 1, for GossipPolynomial::chebyshev:
+/// 0 if one step is exact consensus; 1 or more if the graph mixes too slowly for doubles.
 [[nodiscard]] double mixing_radius(const MixingMatrix& mixing);
 
-/// The least k >= 1 after which k steps of a rule leave at most `residual` of any disagreement (of a
-/// symmetric W; else about as much); at most `most`.
+/// Least k >= 1 such that k steps leave at most `residual` of any disagreement (approximately, if W
+/// is not symmetric); at most `most`.
 [[nodiscard]] int consensus_steps(const MixingMatrix& mixing,
                                   GossipRule rule,
                                   double residual,

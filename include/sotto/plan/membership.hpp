@@ -6,9 +6,9 @@
 
 namespace sotto {
 
-/// The agents of a run, and those of them that are there now. An agent keeps its number for ever:
-/// data, seeds of batches, files and ledgers go by it. Network, graph and plan know only those who
-/// are there, and number them from 0: their places, in the order of their numbers.
+/// All agents of a run, and those present. An agent keeps its number for ever: data, batch seeds,
+/// files and ledgers use it. Network, graph and plan contain present agents only and use places: 0,
+/// 1, ... in the order of the numbers.
 struct Membership {
     int all = 0;               ///< agents of the run; numbers are 0 to all - 1
     std::vector<int> numbers;  ///< of every place, ascending
@@ -16,15 +16,15 @@ struct Membership {
     [[nodiscard]] static Membership everybody(int agents);
     [[nodiscard]] int size() const { return static_cast<int>(numbers.size()); }
     [[nodiscard]] int number(int place) const { return numbers[static_cast<std::size_t>(place)]; }
-    /// -1 for an agent that is not there.
+    /// -1 for an absent agent.
     [[nodiscard]] int place(int number) const;
-    /// Numbers of those that are not there, ascending.
+    /// Numbers of the absent agents, ascending.
     [[nodiscard]] std::vector<int> gone() const;
-    /// Places of these agents, of those that are there.
+    /// Places of those of these agents that are present.
     [[nodiscard]] std::vector<int> places(const std::vector<int>& numbers_wanted) const;
 };
 
-/// A plan of places as a plan of numbers; who is gone adds no noise and is in no group.
+/// A plan with places replaced by numbers; absent agents add no noise and are in no group.
 [[nodiscard]] NoisePlan renumbered(NoisePlan plan, const Membership& members);
 
 }  // namespace sotto

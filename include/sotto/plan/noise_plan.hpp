@@ -13,7 +13,7 @@ namespace sotto {
 
 /// Distribution of one coordinate of a stream: normal with variance 1, or Laplace with scale 1.
 enum class StreamDistribution { gaussian, laplace };
-/// Variance of such a coordinate.
+/// Variance of one coordinate.
 [[nodiscard]] constexpr double unit_variance(StreamDistribution distribution) {
     return distribution == StreamDistribution::laplace ? 2 : 1;
 }
@@ -25,12 +25,13 @@ struct SeedGroup {
 
 /// One source of random vectors.
 struct NoiseStream {
-    int group = 0;            ///< whose seed it derives from: exactly those who can compute it
-    std::uint64_t index = 0;  ///< which stream of that group
+    int group = 0;            ///< group of its seed: exactly the agents that can compute it
+    std::uint64_t index = 0;  ///< number of the stream within its group
     StreamDistribution distribution = StreamDistribution::gaussian;
 };
 
-/// What one sender adds for one class of receivers: sum over j of coefficients[j] z_{streams[j]}.
+/// Noise that one sender adds for one class of receivers: sum over j of coefficients[j]
+/// z_{streams[j]}.
 struct NoiseRow {
     static constexpr int all_receivers = -1;
     int sender = 0;
@@ -66,24 +67,21 @@ enum class Aggregation {
     trusted_mean  ///< a trusted aggregator reveals only the mean of all messages
 };
 
-/// Of a grid's step, in units of the largest standard deviation of noise.
+/// Smallest grid step, log2, in units of the largest standard deviation of noise.
 inline constexpr int finest_grid_log2 = -46;
 
-/// One model for every mechanism (docs/equations.md 3): a temporal factor, random streams, who
-/// holds which seed, and how strongly each agent adds each stream:
+/// The common model of all mechanisms (docs/equations.md 3): a temporal factor, random streams,
+/// seed holders, and the coefficient of each stream for each agent:
 ///
 ///     v_u(t) = scale * sum_s (C_time^-1)_ts sum_k F_uk z_k(s),     R = scale^2 F F^T.
 ///
-/// The grid's step is at least 2^finest_grid_log2 of the largest standard deviation of noise
-/// (finest_grid_step): noise 32 times as large still has all its bits.
-///
-/// Pure data: the trainer, the accountant and the audit read it and know no mechanism by name.
-/// `mechanism` is a label for people.
+/// The grid step is at least finest_grid_step. Trainer, accountant and audit use the plan alone and
+/// know no mechanism by name; `mechanism` is a label for people.
 struct NoisePlan {
     std::string mechanism;
     int agents = 0;
     double scale = 0;        ///< [gradient unit]; 0 exactly when there are no streams
-    int coalition_size = 0;  ///< q: made to protect against every coalition of q agents
+    int coalition_size = 0;  ///< q: the plan protects against every coalition of q agents
     int grid_step_log2 = 0;  ///< noise and gradients are multiples of 2^grid_step_log2
     TemporalFactor temporal;
     NoiseEntry entry = NoiseEntry::gradient;
@@ -92,16 +90,16 @@ struct NoisePlan {
     std::vector<NoiseStream> streams;
     std::vector<NoiseRow> rows;  ///< ascending by (sender, receiver)
 
-    /// Checks every invariant stated above, and that each sender holds the seeds of its streams.
+    /// Checks every invariant above, and that each sender holds the seeds of its streams.
     /// @throws PrivacyError naming what is wrong. A plan that passes can be trained with.
     void validate() const;
-    /// True when no noise is added at all.
+    /// True if no noise is added.
     [[nodiscard]] bool noiseless() const { return streams.empty(); }
-    /// True when every sender sends the same message to all receivers.
+    /// True if every sender sends the same message to all receivers.
     [[nodiscard]] bool same_message_to_all() const;
-    /// Of all streams; gaussian without any.
+    /// Of all streams; gaussian if there are none.
     [[nodiscard]] StreamDistribution distribution() const;
-    /// Largest number of streams one agent draws a round.
+    /// Largest number of streams one agent draws in a round.
     [[nodiscard]] int streams_per_agent() const;
     /// 2^grid_step_log2.
     [[nodiscard]] double grid_step() const;
@@ -110,39 +108,37 @@ struct NoisePlan {
     [[nodiscard]] Digest hash() const;
 };
 
-/// Bytes that a file with a plan may have.
+/// Largest size of a plan file in bytes.
 inline constexpr std::uint64_t most_plan_bytes = std::uint64_t{1} << 30;
 
-/// Members that all seed groups of a plan may have together: 4 n^2 + 4096 for n agents. All pairs
-/// of agents have n^2, all neighbourhoods at most as many; noise of n agents has n^2 covariances.
+/// Largest total number of members of all seed groups: 4 n^2 + 4096 for n agents. All pairs of
+/// agents have n^2, all neighbourhoods at most as many; noise of n agents has n^2 covariances.
 [[nodiscard]] std::int64_t most_group_members(int agents);
 
-/// Bytes that to_json(NoisePlan) can have at most: of every seed group and stream, every
-/// coefficient and every value of the temporal factor, with 24 characters a number.
+/// Upper bound on the bytes of to_json(NoisePlan), with 24 characters a number.
 /// @param agents n.
-/// @param coefficients of rows beside those of shared seeds: sum over the agents of the squared
-/// size of their closed neighbourhoods, where messages differ by receiver.
-/// @param temporal_values of the temporal factor: T^2 where rounds are correlated, else 0.
+/// @param coefficients of rows besides those of shared seeds: sum over the agents of the squared
+/// size of their closed neighbourhoods, if messages differ by receiver.
+/// @param temporal_values of the temporal factor: T^2 if rounds are correlated, else 0.
 [[nodiscard]] std::uint64_t largest_plan_bytes(int agents,
                                                double coefficients,
                                                double temporal_values);
 
-/// Largest standard deviation of one coordinate of fresh noise over all rows, the copies that
-/// senders keep included; 0 without noise.
+/// Largest standard deviation of one coordinate of fresh noise over all rows, including senders'
+/// own copies; 0 without noise.
 [[nodiscard]] double largest_deviation(const NoisePlan& plan);
 
-/// The least step of the grid that all noise of a plan is rounded to: 2^finest_grid_log2 of
-/// largest_deviation, so that noise 32 times as large has room for all its bits; 8 times as much
-/// for Laplace noise, whose tail is longer.
+/// Smallest grid step for the noise of a plan: 2^finest_grid_log2 of largest_deviation, so that
+/// noise 32 times as large keeps all its bits; 8 times that step for Laplace noise, whose tail is
+/// longer.
 [[nodiscard]] double finest_grid_step(const NoisePlan& plan);
 
-/// How far the normals of a stream (NormalStream) follow the normal distribution: they are drawn in
-/// pairs, and pairs up to this radius are within 2^-44 of a pair drawn without rounding. Beyond,
-/// which a pair reaches with probability exp(-tail_radius^2 / 2) = 2^-240, the steps between
-/// radii grow, and nothing is claimed of them.
+/// Radius up to which the normals of a stream (NormalStream), drawn in pairs, are within 2^-44 of a
+/// pair drawn without rounding. A pair exceeds it with probability exp(-tail_radius^2 / 2) =
+/// 2^-240; beyond it nothing is claimed.
 inline constexpr double tail_radius = 18.24035763544053;  // sqrt(2 * 240 * log 2)
 
-/// The words of the file.
+/// Names in the file.
 inline constexpr NameTable<StreamDistribution, 2> stream_distributions{
     {{{StreamDistribution::gaussian, "gaussian"}, {StreamDistribution::laplace, "laplace"}}}};
 inline constexpr NameTable<NoiseEntry, 2> noise_entries{
@@ -150,9 +146,10 @@ inline constexpr NameTable<NoiseEntry, 2> noise_entries{
 inline constexpr NameTable<Aggregation, 2> aggregations{
     {{{Aggregation::gossip, "gossip"}, {Aggregation::trusted_mean, "trusted-mean"}}}};
 
-/// JSON text of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
+/// JSON of a plan ("format": "sotto-plan", "version": 1); numbers round-trip exactly.
 [[nodiscard]] std::string to_json(const NoisePlan& plan);
-/// @throws DataError if the text is not a plan (with the reason), PrivacyError if it is invalid.
+/// @throws DataError with the reason if the text is not a plan, PrivacyError if the plan is
+/// invalid.
 [[nodiscard]] NoisePlan plan_from_json(std::string_view text, const std::string& source);
 
 }  // namespace sotto

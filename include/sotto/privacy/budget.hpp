@@ -12,7 +12,7 @@
 
 namespace sotto {
 
-/// What "neighbouring" means, hence the L2 sensitivity Delta of one participation.
+/// The neighbouring relation, which determines the L2 sensitivity Delta of one participation.
 enum class Adjacency {
     agent,             ///< all data of one agent replaced: Delta = 2C (batch gradient clipped to C)
     agent_zero_out,    ///< one agent's contribution zeroed: Delta = C
@@ -23,16 +23,16 @@ enum class Adjacency {
 [[nodiscard]] std::vector<std::string> adjacency_names();
 [[nodiscard]] Adjacency parse_adjacency(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Adjacency adjacency);
-/// Whether all data of an agent are protected at once, and its contribution is clipped; else one
-/// record, and every record's.
+/// Whether all data of an agent are protected at once and its contribution is clipped; otherwise
+/// each record is.
 [[nodiscard]] bool protects_agents(Adjacency adjacency);
 
-/// In which rounds one record (or agent) can take part: all rounds, or one round in every cycle of
-/// `cycle` rounds.
+/// Rounds in which one record (or agent) can take part: all, or one in every cycle of `cycle`
+/// rounds.
 struct Participation {
     long cycle = 1;  ///< 1: every round
-    /// In the rounds in which a record can take part, it does so with the same probability, decided
-    /// by a coin that nobody but its agent knows (SecretCoins).
+    /// In rounds where it can take part, a record does so with the same probability, by a coin that
+    /// only its agent knows (SecretCoins).
     bool poisson = false;
     [[nodiscard]] bool operator==(const Participation&) const = default;
 };
@@ -40,8 +40,8 @@ struct Participation {
 [[nodiscard]] Participation parse_participation(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Participation& participation);
 
-/// The largest b of "cyclic-poisson:b" of an agent: b q_u is at most 1, q_u = B / N_u, or as given
-/// where the records are unknown (0). At least 1. @param batch_size from 1 to `records`.
+/// Largest b of "cyclic-poisson:b" for an agent: b q_u <= 1, where q_u = B / N_u, or as given if
+/// the number of records is unknown (0). At least 1. @param batch_size from 1 to `records`.
 [[nodiscard]] long largest_sampled_cycle(Eigen::Index batch_size,
                                          Eigen::Index records,
                                          std::optional<double> sampling_probability);
@@ -49,30 +49,28 @@ struct Participation {
 /// How much of one agent's input its messages can carry.
 struct Exposure {
     double sensitivity = 0;  ///< Delta_u, one participation [gradient unit]; L1 under Laplace noise
-    /// run_sensitivity_squared of the whole run; T where every round counts and none meets another.
+    /// run_sensitivity_squared of the whole run; T where every round counts independently.
     double sensitivity_squared_over_rounds = 0;
     Eigen::Index batch_size =
         0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
-    /// b q_u of Poisson sampling, a multiple of 2^-53: of a record (or agent) in a round in which
-    /// it can take part; 1: it is there whenever it can be.
+    /// b q_u of Poisson sampling, a multiple of 2^-53: probability that a record (or agent) takes
+    /// part in a round where it can; 1: it always does.
     double sampling_probability = 1;
 };
 
-/// @param clip_norm C > 0.  @param records N_u of the agent, or 0 if unknown (then only
-/// `batch_size` counts).  @param batch_size B; none: all N_u records of the agent. It changes no
-/// sensitivity with adjacency `agent`, and is replaced by B_u = ceil(N_u/b) with cyclic
-/// participation and known records. With Poisson sampling B is the expected size of a batch, and
-/// its divisor whatever is drawn: q_u = B / N_u, and records are drawn with b q_u, rounded down to
-/// a multiple of 2^-53, from one of b parts in turn.
-/// With Poisson sampling and adjacency agent_zero_out the agent takes part with probability q, and
-/// adds its clipped gradient over q: Delta = C / q.
-/// @param sampling_probability q_u of Poisson sampling where the records are unknown; of agents q,
+/// @param clip_norm C > 0.  @param records N_u, or 0 if unknown (then only `batch_size` counts).
+/// @param batch_size B; none: all N_u records. It does not affect the sensitivity of adjacency
+/// `agent`. With cyclic participation and known records, B_u = ceil(N_u/b) replaces it. With
+/// Poisson sampling B is the expected batch size and the divisor of every batch: q_u = B / N_u, and
+/// records of one of b parts in turn are drawn with b q_u, rounded down to a multiple of 2^-53.
+/// With Poisson sampling and agent_zero_out the agent takes part with probability q and adds its
+/// clipped gradient over q: Delta = C / q.
+/// @param sampling_probability q_u of Poisson sampling if the records are unknown; q for agents;
 /// rounded down likewise.
-/// @throws ConfigError: adjacencies of agents with cyclic participation; Poisson sampling where
-///         data are replaced (no dominating pair is proved for it), and where b q_u would
-///         exceed 1; batch larger than the
-///         records of a record adjacency; more batches than records; a record adjacency where both
-///         batch and records are unknown.
+/// @throws ConfigError for: agent adjacencies with cyclic participation; Poisson sampling where
+/// data are replaced (no dominating pair is proved) or b q_u > 1; a batch larger than the records
+/// of a record adjacency; more batches than records; a record adjacency with both batch and records
+/// unknown.
 [[nodiscard]] Exposure agent_exposure(Adjacency adjacency,
                                       const Participation& participation,
                                       double clip_norm,
@@ -90,81 +88,81 @@ enum class Calibration {
 [[nodiscard]] Calibration parse_calibration(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(Calibration calibration);
 
-/// What may be learnt about one agent's neighbouring inputs. Valid by existing.
+/// Limit on what may be learnt about one agent's neighbouring inputs. Valid by existing.
 struct PrivacyBudget {
     double epsilon = 0;  ///< requested
     double delta = 0;    ///< 0 where the epsilon is pure
     Calibration calibration = Calibration::exact;
-    StreamDistribution noise = StreamDistribution::gaussian;  ///< it is calibrated for
-    PrivacyLoss limit;                                        ///< what meets it under that noise
+    StreamDistribution noise = StreamDistribution::gaussian;  ///< distribution it is calibrated for
+    PrivacyLoss limit;                                        ///< largest loss that meets the
+                                                              ///< budget under that noise
 };
-/// Against Gaussian noise: the limit is the calibration's mu.
-/// @throws ConfigError unless epsilon is finite and > 0 and 0 < delta < 1 (NaN fails), and for
-///         `paper` where the exact epsilon of its mu exceeds the target.
+/// Budget for Gaussian noise; the limit is the calibration's mu.
+/// @throws ConfigError unless epsilon is finite and > 0 and 0 < delta < 1, and for `paper` where
+/// the exact epsilon of its mu exceeds the target.
 [[nodiscard]] PrivacyBudget make_budget(double epsilon, double delta, Calibration calibration);
-/// Against Laplace noise: the limit is the epsilon itself, with delta 0 and nothing to calibrate.
+/// Budget for Laplace noise: the limit is epsilon itself, with delta 0.
 /// @throws ConfigError unless epsilon > 0.
 [[nodiscard]] PrivacyBudget make_pure_budget(double epsilon);
-/// Against this noise. @throws as both.
+/// make_pure_budget for Laplace noise, otherwise the budget for Gaussian noise. @throws as both.
 [[nodiscard]] PrivacyBudget make_budget(StreamDistribution noise,
                                         double epsilon,
                                         double delta,
                                         Calibration calibration);
-/// The budget as it is if it is calibrated for this noise, otherwise a new one of its epsilon.
+/// `budget` if it is calibrated for this noise, otherwise a new one with its epsilon.
 [[nodiscard]] PrivacyBudget budget_against(StreamDistribution noise,
                                            const PrivacyBudget& budget,
                                            double delta,
                                            Calibration calibration);
-/// What this loss, caused by this noise, spends. @param delta strictly between 0 and 1.
+/// The budget that this loss under this noise spends. @param delta in (0, 1).
 [[nodiscard]] PrivacyBudget budget_spent_by(const PrivacyLoss& loss,
                                             StreamDistribution noise,
                                             double delta);
-/// Of agents that are promised nothing, because no noise is added.
+/// Budget of agents without noise, hence without a guarantee.
 [[nodiscard]] PrivacyBudget no_budget(double delta, Calibration calibration);
 
-/// What exposures allow somebody to learn who knows [R^-1]_uu = precision (loss_of_rounds).
+/// Loss to an observer with [R^-1]_uu = precision (loss_of_rounds).
 [[nodiscard]] PrivacyLoss loss_of(StreamDistribution noise,
                                   const Exposure& exposure,
                                   double precision);
-/// Secretly sampled rounds to come of one participation pattern, and what was spent in it before.
+/// Remaining secretly sampled rounds of one participation pattern, and its loss so far.
 struct SampledPattern {
     long rounds = 0;
     PrivacyLoss spent;
 };
-/// The same epsilon at the same delta, for secretly sampled rounds: the limit is that of the
-/// longest pattern with the smallest noise multiplier which keeps every pattern, together with what
-/// was spent in it, within it (noise_multiplier_for, for each pattern that differs).
+/// The same epsilon at the same delta, for secretly sampled rounds. The smallest noise multiplier
+/// that keeps every pattern within budget, with what it has spent, is found (noise_multiplier_for);
+/// the limit is the loss of the longest pattern with it.
 /// @param sampling_probability in each of these rounds.  @param patterns not empty.
 /// @throws ConfigError for a calibration that is not exact; PrivacyError if nothing is left.
 [[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
                                            double sampling_probability,
                                            std::span<const SampledPattern> patterns);
-/// Of one pattern.
+/// The same for one pattern.
 [[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
                                            double sampling_probability,
                                            long rounds,
                                            const PrivacyLoss& spent = {});
 
-/// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure": what is allowed, and
-/// the parameter of its limit ("mu 2, of which 1.2 is left" of a run that is resumed). What a plan
-/// reaches may be less.
+/// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure"; "mu 2, of which 1.2
+/// is left" for a resumed run. States what is allowed; a plan may use less.
 [[nodiscard]] std::string text_of(const PrivacyBudget& budget);
 
 /// kappa_u = mu_u^2 / (Delta_u^2 sens2_u): the largest [R^-1]_uu that keeps agent u within budget.
 [[nodiscard]] double precision_limit(const PrivacyBudget& budget, const Exposure& exposure);
 
-/// eta_t, t from 0: constant eta, eta / sqrt(t + 1), eta / (t + 1), or eta times the factor of the
-/// last piece that has begun.
+/// eta_t, t from 0: eta, eta / sqrt(t + 1), eta / (t + 1), or eta times the factor of the last
+/// piece that has begun.
 struct StepSchedule {
     enum class Kind { constant, inverse_sqrt, inverse, piecewise };
     struct Piece {
-        long round = 0;     ///< first round it counts for; before the first piece the factor is 1
+        long round = 0;     ///< first round of the piece; before the first piece the factor is 1
         double factor = 1;  ///< > 0
     };
     Kind kind = Kind::constant;
     double step_size = 0.05;    ///< eta > 0
     std::vector<Piece> pieces;  ///< piecewise only; rounds ascend
-    long first_round = 0;       ///< of the run that round 0 here is
+    long first_round = 0;       ///< round of the run that is round 0 here
     [[nodiscard]] double at(long round) const;
     /// Of every round.
     [[nodiscard]] std::vector<double> over(long rounds) const;
@@ -173,32 +171,32 @@ struct StepSchedule {
 [[nodiscard]] StepSchedule parse_step_schedule(std::string_view option,
                                                std::string_view text,
                                                double step_size);
-/// Without the step size; parse_step_schedule reads it back.
+/// Inverse of parse_step_schedule, without the step size.
 [[nodiscard]] std::string name_of(const StepSchedule& schedule);
 
-/// What is guaranteed of one agent against one observer.
+/// The guarantee of one agent against one observer.
 struct Guarantee {
     PrivacyLoss loss;
     double delta = 0;    ///< of the budget
     double epsilon = 0;  ///< of the loss at that delta, certified from above; may be infinite
     [[nodiscard]] bool infinite() const { return loss.infinite(); }
-    /// Whether less is revealed than by `other`; both at one delta.
+    /// Whether less is revealed than by `other` at the same delta.
     [[nodiscard]] bool operator<(const Guarantee& other) const {
         return loss.less_at(delta, other.loss);
     }
 };
 [[nodiscard]] Guarantee guarantee_of(const PrivacyLoss& loss, double delta);
-/// Of messages that lie Delta_u sqrt(sens2_u precision_u) apart under the noise of a plan
+/// For messages that lie Delta_u sqrt(sens2_u precision_u) apart under the plan's noise
 /// (loss_of_distance, stated_delta).
 [[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan, double distance, double delta);
-/// The same of one agent against an observer who knows `squared` = sens2_u precision_u; with
-/// Poisson sampling of sens2_u rounds that are alike (loss_of_rounds).
+/// The guarantee of one agent against an observer with `squared` = sens2_u precision_u; with
+/// Poisson sampling, of sens2_u equal rounds (loss_of_rounds).
 [[nodiscard]] Guarantee guarantee_of(const NoisePlan& plan,
                                      const Exposure& exposure,
                                      double squared,
                                      double delta);
 
-/// The first of those than which none is larger. @param all not empty.
+/// The first guarantee that no other exceeds. @param all not empty.
 [[nodiscard]] const Guarantee& largest(std::span<const Guarantee> all);
 
 }  // namespace sotto

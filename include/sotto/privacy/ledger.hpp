@@ -13,32 +13,31 @@
 
 namespace sotto {
 
-/// What phases together have revealed to one kind of observer (docs/equations.md 7): agents of the
-/// run x participation patterns. Noise of different phases is independent, so losses compose. A
-/// round that is repeated is one more participation.
+/// What all phases together have revealed to one kind of observer (docs/equations.md 7), for agents
+/// of the run x participation patterns. Noise of different phases is independent, so losses
+/// compose. A repeated round counts as one more participation.
 class PrivacyLosses {
   public:
     explicit PrivacyLosses(int agents)
         : agents_(agents), losses_(static_cast<std::size_t>(agents)) {}
-    /// The phase's first `rounds` rounds. @param precision of every place, against the observer.
+    /// Adds the phase's first `rounds` rounds. @param precision of every place, against the
+    /// observer.
     void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
-    /// The same where pattern_sensitivity_squared of these rounds is known, for many observers.
+    /// The same with pattern_sensitivity_squared given, to be reused for many observers.
     void add(const PrivacyPhase& phase,
              const Eigen::MatrixXd& squared,
              const Eigen::VectorXd& precision);
-    /// Against the worst coalition of `size` agents the phase's plan knows. Where different
-    /// coalitions are the worst in different phases the sum is an upper bound.
+    /// Against the worst coalition of `size` agents of the phase. If the worst coalition differs
+    /// between phases the sum is an upper bound.
     void add(const PrivacyPhase& phase, long rounds, int size);
-    /// Of one agent in one pattern.
+    /// Loss of one agent in one pattern.
     [[nodiscard]] PrivacyLoss of(int number, long pattern) const;
-    /// Of one agent in its worst pattern, judged at this delta.
+    /// Loss of one agent in its worst pattern at this delta.
     [[nodiscard]] PrivacyLoss worst_of(int number, double delta) const;
-    /// What one agent's losses do not exceed in any pattern, whatever comes beside them: for every
-    /// part the largest of all patterns (which exceeds them all only where phases make no pattern
-    /// the worst in all parts).
+    /// Upper bound on one agent's losses in every pattern: each part is the largest over all
+    /// patterns. Loose only if no pattern is the worst in all parts.
     [[nodiscard]] PrivacyLoss bound_of(int number) const;
-    /// What has added up for one agent (PrivacyLoss::largest_part), by pattern; checkpoints keep
-    /// it.
+    /// PrivacyLoss::largest_part of one agent, by pattern; stored in checkpoints.
     [[nodiscard]] Eigen::VectorXd amounts_of(int number) const;
     /// The guarantee of one agent.
     [[nodiscard]] Guarantee guarantee(int number, double delta) const {
@@ -52,11 +51,11 @@ class PrivacyLosses {
     std::vector<PrivacyLoss> losses_;  // all agents of the first pattern, then of the second, ...
 };
 
-/// Budgets that keep the sum over all phases within `budgets`, for a phase still to be planned.
-/// @param budgets of every place, for the whole run.  @param spent by the phases before, against
-/// the coalitions that count.
-/// @param independent_rounds the phase's noise will be independent from round to round and on
-/// gradients: then patterns with more rounds before may have fewer to come. Otherwise every pattern
+/// Budgets for a phase to be planned that keep the total over all phases within `budgets`.
+/// @param budgets of every place, for the whole run.  @param spent by earlier phases, against the
+/// coalitions that count.
+/// @param independent_rounds whether the phase's noise will be on gradients and independent between
+/// rounds: patterns with more past rounds may then have fewer to come. Otherwise every pattern
 /// counts as the worst.
 /// @throws PrivacyError naming agent, what was spent and the budget, if nothing is left.
 [[nodiscard]] std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
@@ -66,47 +65,45 @@ class PrivacyLosses {
                                                            long rounds,
                                                            bool independent_rounds);
 
-/// What the tails of drawn noise cost. Drawn normals follow the normal distribution up to
-/// tail_radius only; what lies beyond can tell neighbouring data apart, with a probability that
-/// has to be counted in delta (docs/decisions/grid.md).
+/// Cost in delta of the tails of drawn noise. Drawn normals follow the normal distribution only up
+/// to tail_radius; values beyond it can distinguish neighbouring data (docs/decisions/grid.md).
 ///
-/// Let `shift` bound how far neighbouring data move what one round's noise hides, in units of that
+/// Let `shift` bound how far neighbouring data move the mean of one round's noise, in units of that
 /// noise: Delta_u sqrt(precision_u) largest_round_shift (L1 and scales under Laplace noise). Let a
 /// pair be bad if its radius, or that of the pair moved by the shift, exceeds R = tail_radius.
 /// Outcomes of which less than half the probability under the neighbour comes from bad pairs lose
-/// at most twice that share, all others count in full, so bad pairs add to delta at most
-/// P(bad) + 2 P(bad after the shift), and
+/// at most twice that share; all others count in full. So bad pairs add to delta at most P(bad) + 2
+/// P(bad after the shift), and
 ///
 ///     normal value:   5 exp(-(R - shift)^2 / 2),     1 where shift >= R,
 ///     Laplace value:  20 exp(shift - R^2 / 2),       of four normals,
 ///
-/// where 5 and 4 * 5 rather than 3 make up for the width of a grid step and for 2^-44.
-/// @param shift at least 0.  @return of one value of noise, one round; at most 1.
+/// where 5 and 4 * 5 instead of 3 cover the width of a grid step and 2^-44.
+/// @param shift at least 0.  @return for one value of noise of one round; at most 1.
 [[nodiscard]] double tail_delta(StreamDistribution noise, double shift);
 
-/// Of delta: what tails may take. Less moves epsilon by less than 1e-9 of it, which the
-/// verification of a plan forgives.
+/// Largest share of delta that tails may take. A smaller delta moves epsilon by less than a
+/// relative 1e-9, which the verification of a plan tolerates.
 inline constexpr double largest_tail_share = 0x1p-40;
-/// The same where delta is 0, because epsilon is pure but for the tails.
+/// Largest delta of tails where epsilon is otherwise pure.
 inline constexpr double largest_tail_of_pure = 0x1p-60;
 
-/// Of a run.
+/// Tails of a whole run.
 struct Tails {
-    double values = 0;  ///< of noise drawn: dimension * streams * rounds; 0 where unknown
-    double delta = 0;   ///< that they add; at most 1
+    double values = 0;  ///< of noise drawn: dimension * streams * rounds; 0 if unknown
+    double delta = 0;   ///< their contribution; at most 1
     double most = 0;    ///< allowed
     [[nodiscard]] bool allowed() const { return delta <= most; }
 };
 
-/// @throws PrivacyError with values, delta and what is allowed if tails take too much of `delta`.
+/// @throws PrivacyError with values, delta and what is allowed unless tails.allowed().
 void require_small_tails(const Tails& tails, double delta);
 
-/// What one additional observer has learnt: the worst pair of a view. Its figures never change the
-/// headline.
+/// What an additional observer has learnt: the worst pair of a view. It never changes the headline.
 struct LedgerView {
-    std::string view;            ///< as its user named it
+    std::string view;            ///< as the user named it
     std::string argument;        ///< why the figure holds
-    bool sound = false;          ///< holds for gradients that follow messages
+    bool sound = false;          ///< holds for gradients that depend on messages
     long rounds = 0;             ///< counted
     std::vector<int> observers;  ///< of the worst pair; ascending
     int target = 0;
@@ -115,8 +112,8 @@ struct LedgerView {
     std::string statement;    ///< in words
 };
 
-/// Counts what a training has revealed so far, from the record of what happened in it. Written as
-/// ledger.json (ledger_json.hpp). `rounds` is always of the run.
+/// Computes what a training has revealed so far, from its PrivacyRecord. Written as ledger.json
+/// (ledger_json.hpp). `rounds` always counts rounds of the run.
 class Ledger {
   public:
     enum class Status { running, completed, interrupted, failed };
@@ -130,41 +127,42 @@ class Ledger {
         return stated_delta(record_.now().plan.distribution(), record_.budgets.front().delta);
     }
 
-    /// What the tails of all noise drawn in `rounds` rounds take of delta, for the agent that the
-    /// headline's observer comes closest to.
+    /// Share of delta of the tails of all noise drawn in `rounds` rounds, for the agent with the
+    /// largest shift under the headline's observer.
     [[nodiscard]] Tails tails(long rounds) const;
 
     /// Guarantee after `rounds` rounds, one per agent of the run, at delta less tails(rounds):
-    /// against the eavesdropper on all messages and, where the plan is made for it, every coalition
-    /// of plan.coalition_size other agents with it.
+    /// against the eavesdropper on all messages and, where the plan protects against them, all
+    /// coalitions of plan.coalition_size other agents.
     [[nodiscard]] std::vector<Guarantee> after(long rounds) const;
-    /// The same of one agent.
+    /// The same for one agent.
     [[nodiscard]] Guarantee after(long rounds, int number) const;
-    /// What `after` makes its guarantees of.
+    /// The losses on which `after` is based.
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
-    /// Of one phase alone, after so many rounds of the run.
+    /// Losses of one phase alone, after `rounds` rounds of the run.
     [[nodiscard]] PrivacyLosses losses_in(std::size_t phase, long rounds) const;
     /// The largest of `after`. Cost: one epsilon, and two more for each agent whose loss is neither
-    /// smaller nor larger in every part than that of those before it.
+    /// smaller nor larger in every part than that of the agents before it.
     [[nodiscard]] Guarantee largest_after(long rounds) const;
-    /// Its epsilon: what progress and metrics.csv show.
+    /// Epsilon of largest_after: what progress and metrics.csv show.
     [[nodiscard]] double epsilon_after(long rounds) const;
-    /// Its mu; not a number where the loss has none (PrivacyLoss::mu).
+    /// Mu of largest_after; NaN if the loss has none (PrivacyLoss::mu).
     [[nodiscard]] double mu_after(long rounds) const;
 
-    /// The largest over the agents, against the eavesdropper alone.
+    /// The largest guarantee over the agents, against the eavesdropper alone.
     [[nodiscard]] Guarantee against_eavesdropper(long rounds) const;
     /// The pair (one curious agent, target) that leaks most; nothing for one agent. An agent that
-    /// has left sees all messages, and knows nobody's noise. Cost: n eigendecompositions a phase.
+    /// has left sees all messages and knows no noise of others. Cost: n eigendecompositions a
+    /// phase.
     [[nodiscard]] std::optional<CuriousAgent> worst_curious_agent(long rounds) const;
-    /// Rounds whose messages count: repeated ones twice.
+    /// Rounds whose messages count; repeated rounds count twice.
     [[nodiscard]] long rounds_accounted(long rounds) const;
-    /// Of the phase under way.
+    /// Rounds of the current phase.
     [[nodiscard]] long rounds_now(long rounds) const {
         return rounds - record_.now().use.steps.first_round;
     }
 
-    /// One more sentence of PrivacyRecord::more_statements.
+    /// Appends to PrivacyRecord::more_statements.
     void add_statement(std::string statement) {
         record_.more_statements.push_back(std::move(statement));
     }
@@ -174,7 +172,8 @@ class Ledger {
     [[nodiscard]] const std::vector<LedgerView>& views() const { return views_; }
 
   private:
-    /// Of all phases with so many rounds of the last one; `precision_of` the k-th phase, by place.
+    /// Over all phases, with so many rounds of the last one; `precision_of` is called with the
+    /// index of the phase and returns the precision by place.
     template <class PrecisionOf>
     [[nodiscard]] PrivacyLosses losses(long rounds, PrecisionOf&& precision_of) const;
     [[nodiscard]] std::vector<Guarantee> guarantees_of(const PrivacyLosses& losses,
@@ -182,7 +181,7 @@ class Ledger {
 
     PrivacyRecord record_;
     std::vector<LedgerView> views_;
-    // Of every phase, by place, against the worst coalition the plan under way is made for.
+    // Of every phase, by place, against the worst coalition of the current plan's size.
     std::vector<Eigen::VectorXd> precisions_;
     std::vector<double> value_tails_;  // delta of one value of noise in every phase, by place
 };

@@ -12,19 +12,19 @@
 
 namespace sotto {
 
-/// Whether view_losses takes what all messages show, with the seeds of the members, for what a view
-/// shows: Laplace noise, secretly sampled rounds, and partial views without has_exact_figures.
+/// Whether view_losses uses the bound of all messages with the members' seeds: for Laplace noise,
+/// secretly sampled rounds, and partial views without has_exact_figures.
 [[nodiscard]] bool counts_all_messages(const MessageProcess& process,
                                        const Participation& participation,
                                        const View& view);
 
-/// What one view shows of the targets in a run that goes on for process.rounds() rounds; mu, or
-/// under Laplace noise a pure epsilon, is Delta sqrt(certified()). Gaussian noise:
-/// view_sensitivity, of all messages and the members' seeds without has_exact_figures. Laplace
-/// noise: run_sensitivity_squared times observed_precision, all messages seen with the seeds of the
-/// members, summed over phases. Less than that shows no more, so it bounds every view. Secretly
-/// sampled rounds: the same, pattern_sensitivity_squared summed over phases in the pattern where
-/// that is most, times the largest observed_precision.
+/// Squared sensitivity of the targets in one view over process.rounds() rounds; mu, or a pure
+/// epsilon under Laplace noise, is Delta sqrt(certified()). Gaussian noise: view_sensitivity, of
+/// all messages and the members' seeds without has_exact_figures. Laplace noise:
+/// run_sensitivity_squared times observed_precision for all messages and the members' seeds, summed
+/// over phases; it bounds every view. Secretly sampled rounds: the same with
+/// pattern_sensitivity_squared, summed over phases in the worst pattern, times the largest
+/// observed_precision.
 /// @throws as both; PrivacyError for secure sums of messages that depend on the receiver.
 [[nodiscard]] std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                                           const PlanUse& use,
@@ -36,22 +36,21 @@ namespace sotto {
 struct ViewQuery {
     const ViewRecord* record = nullptr;
     ViewArguments arguments;
-    /// Nobody where the worst coalition of arguments.size agents is searched for.
+    /// Empty if the worst coalition of arguments.size agents is searched for.
     std::vector<View> observers;
 
     [[nodiscard]] bool is_search() const {
         return record->asks == ViewRecord::Asks::worst_coalition;
     }
-    /// Whom it asks about, if it is one observer; null otherwise.
+    /// The observer if there is exactly one; otherwise null.
     [[nodiscard]] const View* one_observer() const;
 };
 
-/// @throws ConfigError naming the option and what is allowed, for a name, an agent or a size that
-/// does not exist.
+/// @throws ConfigError naming the option and what is allowed, for an unknown name, agent or size.
 [[nodiscard]] ViewQuery parse_view(std::string_view option,
                                    std::string_view text,
                                    const Graph& graph);
-/// As parse_view reads it.
+/// In the syntax of parse_view.
 [[nodiscard]] std::string name_of(const ViewQuery& query);
 /// Several, separated by ';'.
 [[nodiscard]] std::vector<ViewQuery> parse_views(std::string_view option,
