@@ -1,7 +1,7 @@
 #pragma once
 
-// What the processes do together before the first round: they share topography and plan, agree that
-// both protect everybody, open a session, and come to the seeds of their noise.
+// What processes do before the first round: share graph and plan, verify them, open a session, and
+// distribute the seeds of their noise.
 
 #include "agent/bootstrap/protection_agreement.hpp"
 #include "agent/bootstrap/seed_distribution.hpp"

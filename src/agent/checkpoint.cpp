@@ -45,13 +45,13 @@ Eigen::VectorXd get_vector(ByteReader& reader) {
     return vector;
 }
 
-/// The fields in order, as parts one behind the other: large vectors where they are.
+/// The fields in order; large vectors are not copied.
 class Fields {
   public:
     explicit Fields(const Checkpoint& checkpoint);
     Fields(const Fields&) = delete;
     Fields& operator=(const Fields&) = delete;
-    /// Valid as long as this and the checkpoint.
+    /// Valid while this and the checkpoint live.
     [[nodiscard]] const std::vector<std::string_view>& parts() const { return parts_; }
 
   private:
@@ -91,7 +91,7 @@ Fields::Fields(const Checkpoint& checkpoint) {
     add(std::move(options));
 }
 
-/// What a file begins with.
+/// Beginning of the file.
 std::string checkpoint_head() {
     std::string head(magic);
     return head.append(reinterpret_cast<const char*>(&format_version), sizeof format_version);
@@ -114,7 +114,7 @@ bool fits(const Eigen::VectorXd& vector, const Eigen::VectorXd& model) {
     return vector.size() == 0 || vector.size() == model.size();
 }
 
-/// @throws NetworkError for bytes that body_of does not write.
+/// @throws NetworkError for malformed bytes.
 Checkpoint checkpoint_from(std::string_view bytes) {
     ByteReader body(bytes, "a checkpoint");
     Checkpoint checkpoint;
@@ -244,7 +244,7 @@ constexpr std::uint32_t seeds_version = 1;
 constexpr std::size_t seed_entry = sizeof(std::int32_t) + SecretKey::size;
 constexpr std::int32_t coins_entry = -1;  // in place of a group's number
 
-/// What sealed seeds begin with.
+/// What sealed seeds are bound to.
 Digest binding(const Checkpoint& checkpoint, const Digest& plan) {
     Hasher hasher("sotto.saved-seeds.v2");
     hasher.add_bytes(digest_of(checkpoint));

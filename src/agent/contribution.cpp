@@ -13,7 +13,7 @@ namespace sotto {
 
 namespace {
 
-/// C less what rounding messages to the grid may add to the sensitivity.
+/// C without what rounding messages to the grid may add to the sensitivity.
 double clip_with_room(const ContributionRule& rule,
                       long round,
                       Eigen::Index parameters,
@@ -21,7 +21,7 @@ double clip_with_room(const ContributionRule& rule,
     const double clip_norm = rule.options.clip_norm;
     if (rule.entry == NoiseEntry::gradient) return clip_norm;
     // Two messages before noise that differ by at most eta Delta (Delta >= C / B) differ by at most
-    // one grid step a coordinate more once they are rounded.
+    // one grid step per coordinate more after rounding.
     const auto dimension = rule.options.coordinates ? 1.0 : static_cast<double>(parameters);
     const double room = rule.grid_step * (rule.l1_clip ? dimension : std::sqrt(dimension)) *
                         divisor / rule.options.steps.at(round);
@@ -35,9 +35,8 @@ double clip_with_room(const ContributionRule& rule,
     return clip_norm - room;
 }
 
-/// Sum of the gradients at y_0, ..., y_{E-1}, and of l2 (y_e - y_0), each of a batch of its own:
-/// y_0 is the model, and y_e where e steps of eta_t along these gradients lead from it, with
-/// regularisation. @param sum d, overwritten.
+/// Sum of the gradients at y_0, ..., y_{E-1}, and of l2 (y_e - y_0), each on its own batch: y_0 is
+/// the model, and y_e follows by e steps of eta_t, with regularisation. @param sum d, overwritten.
 void sum_local_gradients(const TrainerOptions& options,
                          long round,
                          const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -61,7 +60,7 @@ void sum_local_gradients(const TrainerOptions& options,
     }
 }
 
-/// Of the batch as a whole, or of the steps that an agent makes by itself.
+/// Clips the gradient of the batch or of the local steps.
 void contribute_batch(const ContributionRule& rule,
                       long round,
                       const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -81,7 +80,7 @@ void contribute_batch(const ContributionRule& rule,
     if (!finite) ++report.gradients_set_to_zero;
 }
 
-/// Of every record.
+/// Clips the gradient of every record.
 void contribute_records(const ContributionRule& rule,
                         long round,
                         const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -139,8 +138,8 @@ bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
         gradient.setZero();
         return false;
     }
-    // Covers the rounding of the norm (at most one part in 2^53 a term of its sum, where small ones
-    // are lost beside a large one) and of the product.
+    // Covers the rounding of the norm (at most one part in 2^53 per term, where small terms are
+    // lost beside a large one) and of the product.
     const double margin = 1 - static_cast<double>(gradient.size() + 16) * 0x1p-53;
     if (norm->longer_than(clip_norm * margin))
         gradient *= clip_norm / norm->value * margin;

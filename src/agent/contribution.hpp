@@ -6,9 +6,7 @@
 
 namespace sotto {
 
-// What one agent adds to its model in a round, before noise.
-
-/// What makes the contributions of a training short, and puts them on its plan's grid.
+/// How contributions are clipped and rounded to the plan's grid.
 struct ContributionRule {
     const TrainerOptions& options;
     NoiseEntry entry = NoiseEntry::gradient;
@@ -16,11 +14,10 @@ struct ContributionRule {
     double grid_step = 0;  ///< gamma
 };
 
-/// The contribution of one agent to round `round`: its gradient at the model, clipped (of the
-/// batch, or of every record and summed over B; with E local steps their sum; over
-/// q where agents are sampled; zero without a batch), every coordinate a
-/// multiple of gamma. One that is not finite becomes zero and is counted. LOCAL. Cost: that of the
-/// objective, and O(d), E times.
+/// The contribution of one agent to round `round`: its gradient at the model, clipped (per batch,
+/// or per record and summed over B; with E local steps their sum; divided by q if agents are
+/// sampled; zero without a batch), every coordinate a multiple of gamma. A non-finite one becomes
+/// zero and is counted. LOCAL. Cost: that of the objective, and O(d), E times.
 /// @param contribution d, overwritten.
 /// @throws PrivacyError if the clip norm leaves no room for rounding messages to the grid.
 void contribute(const ContributionRule& rule,
@@ -30,18 +27,16 @@ void contribute(const ContributionRule& rule,
                 Eigen::Ref<Eigen::VectorXd> contribution,
                 AgentReport& report);
 
-// Gradients made short and put on the noise's grid.
-
-/// Scales to norm `clip_norm` (L1 or L2) where it is larger, then rounds toward zero to the grid,
-/// which shortens it further: the result's norm is at most clip_norm, to the last bit, for any
-/// gradient. One that is not finite becomes zero.
+/// Scales to norm `clip_norm` (L1 or L2) if it is larger, then rounds toward zero to the grid: the
+/// result's norm is at most clip_norm, to the last bit, for any gradient. A non-finite gradient
+/// becomes zero.
 /// @return false if it was not finite.
 [[nodiscard]] bool clip_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
                                 bool l1,
                                 double clip_norm,
                                 double grid_step);
 
-/// The same of every coordinate by itself, where each is a model of its own.
+/// The same per coordinate, each as its own model.
 /// @return false if one was not finite.
 [[nodiscard]] bool clip_coordinates_to_grid(Eigen::Ref<Eigen::VectorXd> gradient,
                                             double clip_norm,

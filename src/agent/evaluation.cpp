@@ -23,13 +23,12 @@ double mean_accuracy(const LossSum& sum) {
     return sum.has_accuracy ? sum.correct / static_cast<double>(sum.records) : Evaluation::unknown;
 }
 
-/// What an agent's own figures count for among those of all agents: as many as its records, where
-/// others have other ones; records that all have are as many for every agent.
+/// Weight of an agent's figures: its test records if these are its own, otherwise equal.
 double weight_of(const LossSum& own, const EvaluatedRecords& records) {
     return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
 }
 
-/// Average over agents of value, gradient and Hessian at one point, plus the regulariser.
+/// Average over agents at one point, plus the regulariser.
 std::optional<Curvature> average_curvature(Network& network,
                                            std::vector<LocalAgent>& agents,
                                            const Eigen::VectorXd& model,
@@ -59,13 +58,13 @@ std::optional<Curvature> average_curvature(Network& network,
     return result;
 }
 
-/// Distance of the rows that are read, so that they are at most `most` of `records`.
+/// Row distance that reads at most `most` of `records`.
 Eigen::Index stride_for(Eigen::Index records, const std::optional<long>& most) {
     if (!most || records <= *most) return 1;
     return records / *most + (records % *most > 0 ? 1 : 0);
 }
 
-/// Of every agent's own model over so many test records, from another row on for each.
+/// Each agent's own model over so many test records, starting at different rows.
 std::vector<LossSum> own_losses_of_share(std::vector<LocalAgent>& agents,
                                          const Eigen::MatrixXd& models,
                                          long most,
@@ -80,8 +79,8 @@ std::vector<LossSum> own_losses_of_share(std::vector<LocalAgent>& agents,
     return losses;
 }
 
-/// Over an agent's part of the test set, of at most so many records; parts share none. Over the
-/// rows of its own model's loss where it has test records of its own.
+/// Over an agent's part of the test set, disjoint from others', of at most so many records; with
+/// own test records over the rows of its own model's loss.
 LossSum losses_of_part(LocalAgent& agent,
                        Eigen::Index agents,
                        const Eigen::VectorXd& model,
@@ -96,7 +95,7 @@ LossSum losses_of_part(LocalAgent& agent,
     return agent.objective->test_loss(model, agent.id * every, agents * every);
 }
 
-/// Of every agent's own model over the whole test set. Agents of one task read it together.
+/// Every agent's own model over the whole test set, which agents of one task read together.
 std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
                                      const Eigen::MatrixXd& models,
                                      int threads) {
@@ -154,7 +153,7 @@ Evaluation evaluate(Network& network,
     const std::vector<LossSum> own_losses =
         records.test ? own_losses_of_share(agents, models, *records.test, threads)
                      : own_test_losses(agents, models, threads);
-    // F* is of all records, so a gap is too.
+    // F* is of all records, so its gap is too.
     const std::optional<long> train_records = minimum ? std::nullopt : records.train;
     parallel_for(models.cols(), threads, [&](long a) {
         LocalAgent& agent = agents[static_cast<std::size_t>(a)];
@@ -175,7 +174,7 @@ Evaluation evaluate(Network& network,
                                        : 0;
         column(distance) = (models.col(a) - mean).squaredNorm();
     });
-    // Losses may be anything at an agent's data; how far its model is from the mean may not.
+    // Losses may have any value; the distance of a model from the mean may not.
     const auto distance_in_range = require_collected_in_range(
         "distance of a model", largest_model_value * largest_model_value * 1e20);
     const Eigen::VectorXd sum = network.sum_over_agents(
@@ -210,7 +209,7 @@ std::optional<double> minimum_of_average(Network& network,
     Eigen::VectorXd model = Eigen::VectorXd::Zero(d);
     auto here = average_curvature(network, agents, model, l2, threads);
     for (int iteration = 0; here && iteration < 60; ++iteration) {
-        // Directions no record has (or without curvature) stay put.
+        // Leaves directions without data or curvature unchanged.
         here->hessian.diagonal().array() += 1e-10 * (1 + here->hessian.diagonal().maxCoeff());
         const Eigen::VectorXd direction = here->hessian.ldlt().solve(here->gradient);
         const double decrement = here->gradient.dot(direction);
@@ -225,7 +224,7 @@ std::optional<double> minimum_of_average(Network& network,
                 here = std::move(there);
             }
         }
-        // The loss is flat to rounding: this is the minimum as far as doubles tell.
+        // The loss is flat up to rounding: this is the minimum.
         if (!moved) return decrement < 1e-9 ? std::optional(here->loss) : std::nullopt;
     }
     return std::nullopt;

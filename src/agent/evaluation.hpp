@@ -11,46 +11,44 @@
 
 namespace sotto {
 
-/// How much of the data an evaluation reads. Rows are taken at equal distances, whatever is in
-/// them.
+/// How much of the data an evaluation reads. Rows are equally spaced, whatever they contain.
 struct EvaluatedRecords {
-    /// Of the test set, by every agent: for its own model, and for the average of all models. At
-    /// least 1; none: all of it. Of a test set that all agents have, they read different rows for
-    /// the average, all together all of it where there is no limit; of its own, an agent reads the
-    /// same rows for both models.
+    /// Test records per agent, for its own model and for the average of all models. At least 1;
+    /// none: all. Of a common test set, agents read disjoint rows for the average, together all of
+    /// it if there is no limit; with own test records, an agent reads the same rows for both
+    /// models.
     std::optional<long> test;
-    /// Of its training records, by every agent. At least 1; none: all.
+    /// Training records per agent. At least 1; none: all.
     std::optional<long> train;
-    /// Every agent has test records of its own; otherwise all have the same.
+    /// every agent has its own test records; otherwise all share them
     bool own_tests{};
 };
 
-/// How good the models are. For the experimenter: computed from raw data, not private outputs.
-/// What is not finite at one agent is not finite here, and ends nothing.
+/// Quality of the models, for the experimenter: computed from raw data, not private outputs. A
+/// value that is not finite at one agent is not finite here; no error.
 struct Evaluation {
     static constexpr double unknown = not_a_number;
-    /// Of every agent's own model: mean over agents of its mean test loss, or, where agents have
-    /// test records of their own, mean over all of these. So where all models are equal, it is the
-    /// loss of the average.
+    /// Of every agent's own model: mean over agents of its mean test loss, or, with own test
+    /// records, mean over all of these. With equal models it is the loss of the average.
     double test_loss = unknown;
     double test_loss_worst = unknown;       ///< largest over agents
     double test_loss_mean_model = unknown;  ///< of the average of all models, mean over records
-    double test_accuracy = unknown;         ///< as test_loss; NaN if not a classification
+    double test_accuracy = unknown;         ///< as test_loss; NaN unless a classification
     double test_accuracy_mean_model = unknown;
     double train_loss_mean_model =
         unknown;  ///< F(mean), F = average of the agents' mean losses + l2/2 |x|^2
     double consensus_distance = unknown;  ///< sqrt(average over agents of |x_u - mean|^2)
-    double largest_parameter = unknown;   ///< of the average of all models, without its sign
-    EvaluatedRecords records;             ///< that these figures are of
-    double optimality_gap = unknown;      ///< F(mean) - F*; NaN where F* is not computed
+    double largest_parameter = unknown;   ///< largest absolute value in the average of all models
+    EvaluatedRecords records;             ///< read for these figures
+    double optimality_gap = unknown;      ///< F(mean) - F*; NaN if F* is unknown
     double optimality_gap_agents =
-        unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN likewise
+        unknown;  ///< average of f_u(x_u) + l2/2 |x_u|^2, minus F*; NaN if F* is unknown
 };
 
 /// COLLECTIVE. Cost per agent: one pass over the test set and an agent's part of it (two over its
-/// own test records), or twice records.test; one over its training data, or records.train; where
-/// `minimum` is known two over all of its training data, since F* is of all.
-/// @throws NetworkError naming the agent for a model of another process that is not finite.
+/// own test records), or twice records.test; one over its training data, or records.train; if
+/// `minimum` is known, two over all training data, since F* is of all.
+/// @throws NetworkError naming the agent if a model of another process is not finite.
 /// @param minimum F* if known.
 [[nodiscard]] Evaluation evaluate(Network& network,
                                   std::vector<LocalAgent>& agents,
@@ -65,33 +63,33 @@ struct Evaluation {
 
 /// F* = min_x (1/n) sum_u f_u(x) + l2/2 |x|^2 by Newton's method on pooled derivatives (a figure of
 /// merit; uses all raw data). COLLECTIVE. Nothing for tasks without curvature, d above 512, or
-/// where it does not converge.
+/// without convergence.
 [[nodiscard]] std::optional<double> minimum_of_average(Network& network,
                                                        std::vector<LocalAgent>& agents,
                                                        double l2,
                                                        int threads);
 
-/// The mean of its models that every local agent keeps: of the last J rounds of the training, or
-/// exponential, y <- decay y + (1 - decay) x after every round from y = x_0 on.
+/// The mean of its models that every local agent keeps: of the last J rounds, or exponential, y <-
+/// decay y + (1 - decay) x after every round, from y = x_0.
 class ModelMean {
   public:
     ModelMean() = default;
     /// @param rounds T of the training.
     ModelMean(const Smoothing& smoothing, long rounds);
 
-    /// The models before the first of the coming rounds. Only the exponential mean starts there.
+    /// Call before the first round, with its models; only the exponential mean uses them.
     void start(const Eigen::MatrixXd& models);
-    /// Goes on with what values() was. @param rounds_done of the training.
-    /// @throws DataError where there should be other columns, or none.
+    /// Continues from earlier values(). @param rounds_done of the training.
+    /// @throws DataError for another number of columns.
     void resume(const Eigen::MatrixXd& values, const Eigen::MatrixXd& models, long rounds_done);
-    /// Models after round number `round` (from 0). Cost: one pass over them, in the tail only.
+    /// Models after round `round` (from 0). Cost: one pass over them, in the tail only.
     void add(long round, const Eigen::MatrixXd& models);
 
-    /// d x local agents; no columns before the tail, and where no mean is kept.
+    /// d x local agents; no columns before the tail or without a mean.
     [[nodiscard]] const Eigen::MatrixXd& values() const { return values_; }
 
   private:
-    /// Of the training, the first whose model counts.
+    /// First round of the training whose model counts.
     [[nodiscard]] long first_round() const { return rounds_ - tail_; }
 
     double decay_ = 0;

@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-/// weighted_sum over the columns that are there.
+/// weighted_sum over the columns that are not null.
 void weighted_sum_of_heard(std::span<const double* const> columns,
                            std::span<const double> weights,
                            std::span<double> result) {
@@ -35,7 +35,7 @@ void weighted_sum_of_heard(std::span<const double* const> columns,
     weighted_sum(heard, their_weights, result);
 }
 
-/// here * mixed - before * what the agent sent one exchange earlier, from coordinate `first` on.
+/// here * mixed - before * the agent's previous message, from coordinate `first` on.
 void combine(const MessageMixing::Exchange& exchange,
              std::size_t local,
              Eigen::Index first,
@@ -46,7 +46,6 @@ void combine(const MessageMixing::Exchange& exchange,
         mixed[i] = exchange.here * mixed[i] - exchange.before * earlier[i];
 }
 
-/// Coordinates of a local agent's model, to be overwritten.
 std::span<double> part_of_model(const MessageMixing::Exchange& exchange,
                                 std::size_t local,
                                 Eigen::Index first,
@@ -91,7 +90,7 @@ double MessageMixing::summable_limit() const {
                     limit = std::min(limit, range / std::abs(weights[j]));
         }
     }
-    // The product with the weight is rounded.
+    // Room for rounding the product with the weight.
     return limit * (1 - 0x1p-50);
 }
 
@@ -123,8 +122,8 @@ void MessageMixing::mix_messages(const Exchange& exchange) {
     checked_.assign(static_cast<std::size_t>(network_.agents()), {});
     const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(exchange.id.round);
-    // Over MPI, or with one agent, the callback runs on this thread; with many agents of one
-    // process exchange is a pointer hand-over, and everything counts as mixing.
+    // Over MPI, or with one agent, the callback runs on this thread. With several agents in one
+    // process, exchange passes pointers, and all time counts as mixing.
     const bool timed = network_.processes() > 1 || exchange.agents.size() == 1;
     double mixing_seconds = 0;
     network_.exchange(exchange.id,
@@ -156,7 +155,7 @@ void MessageMixing::check_received(const Exchange& exchange,
                                    Eigen::Index first,
                                    Eigen::Index count,
                                    std::span<const double* const> columns) {
-    // What agents of one process give each other it has limited itself.
+    // Local agents have limited their own messages.
     if (network_.processes() == 1) return;
     const int own = exchange.agents[local].id;
     const auto members = mixing_.at(exchange.id.round).members(own);

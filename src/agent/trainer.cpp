@@ -25,7 +25,7 @@ std::span<double> values_of(Eigen::Ref<Eigen::VectorXd> vector) {
     return {vector.data(), static_cast<std::size_t>(vector.size())};
 }
 
-/// Work of a network while it waits, as long as this lives.
+/// Work of a network while it waits, for the life of the object.
 class WhileWaiting {
   public:
     WhileWaiting(Network& network, WaitingWork piece) : network_(network) {
@@ -39,7 +39,7 @@ class WhileWaiting {
     Network& network_;
 };
 
-/// Beyond this many grid steps a sum with noise is not exact any more.
+/// Above this many grid steps a sum with noise is no longer exact.
 constexpr double most_grid_steps = 0x1p50;
 
 }  // namespace
@@ -87,7 +87,7 @@ void Trainer::keep_gradients() {
 }
 
 void Trainer::observe(RoundObserver* observer) {
-    keep_gradients();  // it sees them beside the messages
+    keep_gradients();  // observers see them beside the messages
     observers_.push_back(observer);
 }
 
@@ -143,7 +143,7 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
     const double keep = 1 - step * options_.l2 * options_.local_steps;
-    // The message may take the place of the gradient, coordinate by coordinate.
+    // The message may replace the gradient, coordinate by coordinate.
     auto message = messages_.col(o);
     const auto gradient = gradients().col(a);
     if (entry_ == NoiseEntry::gradient) {
@@ -157,7 +157,8 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
         return 0;
     }
     message = keep * models_.col(a) - step * gradient;
-    // Before the noise: what comes after it may depend on what it hides.
+    // Before the noise is added: beyond the limit, rounding the sum could depend on what the noise
+    // hides.
     const std::size_t limited = limit_values(values_of(message), grid_limit_);
     if (to.receiver != agents_[to.local_index].id)
         round_message_to_grid(values_of(message), grid_step_);
@@ -214,7 +215,7 @@ void Trainer::estimate() {
     estimates_.resize(models_.rows(), models_.cols());
     parallel_for(models_.cols(), options_.threads, [&](long a) {
         estimates_.col(a) = models_.col(a) / weights_->of(agents_[static_cast<std::size_t>(a)].id);
-        // What a peer may send stays a model that evaluation takes.
+        // Keeps a peer's extreme values within what evaluation accepts.
         limit_values(values_of(estimates_.col(a)), largest_model_value);
     });
 }
@@ -242,8 +243,8 @@ bool Trainer::draw_while_waiting() {
 }
 
 void Trainer::exchange_round(long round) {
-    // The messages hold this round's noise, and observers have seen it. Where the past is drawn
-    // again, a piece takes too long.
+    // The messages hold this round's noise, and observers have seen it, so the next can be drawn.
+    // If the past is drawn again, a piece takes too long.
     if (round + 1 >= options_.rounds || noise_source_.draws_past_again(models_.rows())) {
         exchange_and_mix(round, options_.gossip, true);
         return;

@@ -16,8 +16,8 @@ namespace sotto {
 
 namespace {
 
-/// A plan with noise for single receivers has some for every neighbour, the agent itself and nobody
-/// else.
+/// Checks that a plan with noise for single receivers has it for exactly every neighbour and the
+/// agent itself.
 void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
     if (plan.same_message_to_all()) return;
     std::vector<std::vector<int>> receivers(static_cast<std::size_t>(plan.agents));
@@ -33,7 +33,7 @@ void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
                 u));
 }
 
-/// What the agents of this process check before the first round.
+/// The checks of the local agents.
 void require_protection(const Network& network,
                         const Topography& topography,
                         const NoisePlan& plan,
@@ -58,7 +58,7 @@ void require_protection(const Network& network,
     verify_agents_protected(plan, network.local_agents(), exposures, budgets, coalition_size);
 }
 
-/// Of all that every process must hold alike.
+/// Of everything that must be equal on all processes.
 std::string digest_of(const Topography& topography, const NoisePlan& plan) {
     Hasher hasher("sotto.agreement.v1");
     hasher.add_bytes(topography.graph.hash());
@@ -93,7 +93,7 @@ namespace {
 
 constexpr double agreement_tolerance = 1e-12;
 
-/// Largest difference of two equally long lists, relative to the largest of all values.
+/// Largest difference of two lists of equal length, relative to their largest value.
 class Difference {
   public:
     void add(std::span<const double> a, std::span<const double> b) {
@@ -117,7 +117,7 @@ class Difference {
                     quantity));
 }
 
-/// The plan without its numbers: what must be equal exactly.
+/// The plan without its numbers, which must be equal exactly.
 Digest structure_of(NoisePlan plan) {
     plan.scale = plan.noiseless() ? 0 : 1;
     plan.grid_step_log2 = 0;
@@ -168,7 +168,7 @@ void require_same(int process, const NoisePlan& own, const NoisePlan& shared) {
     require_small(scale, "scale");
     require_small(coefficients, "coefficients");
     require_small(temporal, "temporal factor");
-    // A standard deviation just above a power of two on one process may be just below on another.
+    // A standard deviation near a power of two may lie on different sides on two machines.
     if (std::abs(own.grid_step_log2 - shared.grid_step_log2) > 1)
         throw_difference(process, "noise plan (grid step)");
 }

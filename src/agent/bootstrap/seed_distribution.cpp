@@ -21,7 +21,7 @@ namespace sotto {
 
 namespace {
 
-/// Seeds of groups of one that is an agent of this process.
+/// Seeds of groups whose only member is local.
 std::vector<LocalSeed> draw_own_seeds(const NoisePlan& plan,
                                       const Session& session,
                                       std::span<const int> local_agents,
@@ -56,7 +56,7 @@ std::vector<KeyRing> distribute_seeds(Network& network,
         add(rings,
             derive_pair_seeds(plan, session, local_agents, groups[SeedMaker::pair], threads));
     });
-    // The plan is the same on every process, and so is what it makes them exchange.
+    // The plan is the same on every process, and so are the collective calls that follow from it.
     if (const auto& dealt = groups[SeedMaker::lowest_member]; !dealt.empty())
         add(rings, deal_seeds(network, plan, session, dealt));
     if (const auto& joint = groups[SeedMaker::everybody]; !joint.empty())
@@ -78,7 +78,7 @@ std::optional<std::size_t> place_of(std::span<const int> local_agents, int agent
 
 namespace {
 
-/// Groups whose seeds go from one agent (first) to another, of different processes.
+/// Groups whose seeds go from the first agent to the second, in different processes.
 using Parcels = std::map<std::pair<int, int>, std::vector<int>>;
 
 class Dealing {
@@ -86,11 +86,11 @@ class Dealing {
     Dealing(const NoisePlan& plan, Session& session, std::span<const int> local_agents)
         : plan_(plan), session_(session), local_agents_(local_agents) {}
 
-    /// Draws the seeds that agents of this process deal. @return those for others, sealed.
+    /// Draws the seeds that local agents deal. @return those for others, sealed.
     std::string deal(std::span<const int> groups);
-    /// Takes what another process dealt. @throws CryptoError, NetworkError.
+    /// Takes seeds from another process. @throws CryptoError, NetworkError.
     void take(std::string_view dealt);
-    /// Of the agents here, once all processes have dealt. @throws CryptoError if one is missing.
+    /// Seeds of the local agents, once all have dealt. @throws CryptoError if one is missing.
     std::vector<LocalSeed> finish();
 
   private:
@@ -171,7 +171,7 @@ std::vector<LocalSeed> Dealing::finish() {
     return std::move(seeds_);
 }
 
-/// What one process can send, if it deals all of these groups, each member's seeds one by one.
+/// Upper bound for a process that deals all of these groups, each member's seeds separately.
 std::uint64_t largest_deal_bytes(const NoisePlan& plan, std::span<const int> groups) {
     constexpr std::uint64_t parcel_bytes = 256;  // ends, length, nonce, group, seed, tag
     std::uint64_t members = 0;
@@ -202,7 +202,6 @@ std::vector<LocalSeed> deal_seeds(Network& network,
 
 namespace {
 
-/// The shares of all agents, one after the other.
 class Shares {
   public:
     explicit Shares(const Session& session)
@@ -211,7 +210,6 @@ class Shares {
             commitments_.push_back(agent.share_commitment);
         given_.resize(commitments_.size());
     }
-    /// Of one agent.
     void put(int agent, std::span<const std::uint8_t> share) {
         bool& given = given_.at(static_cast<std::size_t>(agent));
         if (std::exchange(given, true))
@@ -224,7 +222,7 @@ class Shares {
         std::ranges::copy(
             share, bytes_.span().begin() + static_cast<std::ptrdiff_t>(agent) * SecretKey::size);
     }
-    /// Of all agents. @throws CryptoError unless they are what was committed to.
+    /// @throws CryptoError unless all match their commitments.
     void put_all(std::span<const std::uint8_t> shares) {
         check_shares(shares, commitments_);
         std::ranges::copy(shares, bytes_.span().begin());
@@ -238,7 +236,7 @@ class Shares {
     std::deque<bool> given_;
 };
 
-/// What agent 0 needs of the agents of this process; from its own process their numbers only.
+/// Shares of the local agents for agent 0; in its own process only their numbers.
 std::string shares_for_agent_0(Session& session, std::span<const int> local_agents, bool leader) {
     ByteWriter writer;
     for (std::size_t a = 0; a < local_agents.size(); ++a) {
@@ -253,13 +251,13 @@ std::string shares_for_agent_0(Session& session, std::span<const int> local_agen
     return writer.take();
 }
 
-/// Bytes that shares of this many agents have, each or all of them sealed.
+/// Size of this many shares, each or all of them sealed.
 std::uint64_t largest_shares_bytes(std::uint64_t agents) {
     constexpr std::uint64_t sealed_share_bytes = 128;  // number, length, nonce, share, tag
     return sealed_share_bytes * (agents + 1);
 }
 
-/// Opens the shares of another process. @return one agent of it; -1 if it has none.
+/// Opens the shares of another process. @return one of its agents; -1 if it has none.
 int take_shares(std::string_view sent, PairSecrets& secrets, Shares& shares) {
     int recipient = -1;
     ByteReader reader(sent, "its end");
@@ -273,7 +271,7 @@ int take_shares(std::string_view sent, PairSecrets& secrets, Shares& shares) {
     return recipient;
 }
 
-/// On process 0: collects all shares, and seals them for one agent of every other process.
+/// On process 0: seals all shares for one agent of every other process.
 std::vector<std::string> parcels_of_all(Session& session,
                                         std::span<const int> local_agents,
                                         std::span<const std::string> sent,
@@ -333,15 +331,15 @@ std::vector<LocalSeed> draw_joint_seeds(Network& network,
 
 namespace {
 
-/// One seed that an agent here computes, also for the other end where that is here too.
+/// A seed that a local agent computes, also for the other end if that is local.
 struct Task {
     int group, peer;
     std::optional<std::size_t> peer_place;
     std::optional<SecretKey> seed;
 };
 
-/// What each agent of the process computes. Of two that share a secret the end that does so
-/// alternates, so that threads, which work on whole agents, have equal shares.
+/// The tasks of each local agent. Between two local agents they alternate, so that threads, which
+/// take whole agents, have equal shares.
 std::vector<std::vector<Task>> tasks_of(const NoisePlan& plan,
                                         std::span<const int> local_agents,
                                         std::span<const int> groups) {

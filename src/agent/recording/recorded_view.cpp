@@ -254,7 +254,7 @@ constexpr std::size_t preamble_bytes = view_format.magic.size() + number_bytes;
 static_assert(wire_format.magic.size() == view_format.magic.size());
 constexpr std::size_t end_bytes = end_mark.size() + number_bytes;
 
-// With these the number of bytes of a record fits in 64 bits, and a header in memory.
+// Keep the size of a record within 64 bits, and a header within memory.
 constexpr Eigen::Index largest_dimension = Eigen::Index{1} << 36;
 constexpr std::size_t most_neighbours = std::size_t{1} << 19;
 constexpr std::uint64_t largest_header = std::uint64_t{1} << 24;

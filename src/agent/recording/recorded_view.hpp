@@ -22,25 +22,25 @@
 
 namespace sotto {
 
-/// The constant part of every recording of an agent (docs/recorded-view.md).
+/// The constant part of an agent's recordings (docs/recorded-view.md).
 struct RecordingHeader {
     int agent = 0;
     int agents = 0;
     Eigen::Index dimension = 0;
     std::vector<int> neighbours;  ///< ascending
-    /// Receivers of the agent's own messages, in the order of the columns that hold them:
-    /// NoiseRow::all_receivers alone, or one by one, ascending.
+    /// Receivers of the agent's messages, in column order: NoiseRow::all_receivers alone, or single
+    /// receivers, ascending.
     std::vector<int> outputs;
-    int gossip_steps = 1;  ///< K: records a round
+    int gossip_steps = 1;  ///< K: records per round
     std::uint32_t key_epoch = 0;
     std::string plan_hash;  ///< hexadecimal
 
-    /// Place of a receiver's message among the outputs; -1 where none is for it.
+    /// Index of a receiver's message among the outputs; -1 if none.
     [[nodiscard]] Eigen::Index column_of(int receiver) const;
 };
 
-/// What an agent's recordings of a training begin with; where the plan has noise for single
-/// receivers, the agent itself is among the outputs.
+/// The header of an agent's recordings; with noise for single receivers, outputs include the agent
+/// itself.
 [[nodiscard]] RecordingHeader recording_header(int agent,
                                                const Graph& graph,
                                                const NoisePlan& plan,
@@ -50,38 +50,38 @@ struct RecordingHeader {
 
 class RecordingFileReader;
 
-/// What an agent learns of the others in a gossip step.
+/// What an agent receives in a gossip step.
 enum class Received {
     messages,  ///< the message of each neighbour
-    sum,       ///< secure sums: sum_v w_av m_v over its neighbours v, nothing else
+    sum,       ///< secure sums: sum_v w_av m_v over its neighbours v
     mean       ///< trusted aggregator: the mean of all messages
 };
 
-/// Of a recorded view; where there is an output for every receiver, the agent itself is among them.
+/// With an output per receiver, the agent itself is included.
 struct ViewHeader : RecordingHeader {
-    /// Where the parts of a record stand.
+    /// Layout of a record.
     struct Layout;
 
     Received received = Received::messages;
 
-    /// Vectors received a gossip step: one per neighbour, or 1.
+    /// Vectors received per gossip step: one per neighbour, or 1.
     [[nodiscard]] Eigen::Index columns() const;
-    /// float64 values of one record in the file.
+    /// float64 values per record in the file.
     [[nodiscard]] Eigen::Index values_per_record() const;
 };
 
-/// What one agent made, sent and received in one gossip step of a round.
+/// One agent's gossip step.
 struct RecordedRound {
     long round = 0;
     int gossip_step = 0;
     double step_size = 0;        ///< eta_t
-    Eigen::VectorXd mixing_row;  ///< this round's, of its closed neighbourhood, ascending
-    Eigen::VectorXd before;      ///< its model at the start of the gossip step
+    Eigen::VectorXd mixing_row;  ///< of its closed neighbourhood, ascending
+    Eigen::VectorXd before;      ///< model at the start of the gossip step
     Eigen::VectorXd gradient;    ///< clipped, on the grid; zeros after the first gossip step
-    Eigen::MatrixXd noise;    ///< its own, on the grid, dimension x outputs; zeros after the first
-    Eigen::MatrixXd message;  ///< dimension x outputs; with secure sums before weighing and masking
-    /// dimension x ViewHeader::columns(), after decryption; zeros from a neighbour that sent
-    /// nothing in this round, whose weight is 0.
+    Eigen::MatrixXd noise;       ///< on the grid, dimension x outputs; zeros after the first
+    Eigen::MatrixXd message;     ///< dimension x outputs; with secure sums before weights and masks
+    /// dimension x ViewHeader::columns(), decrypted; zeros from a neighbour that sent nothing,
+    /// whose weight is 0.
     Eigen::MatrixXd received;
 };
 
@@ -90,20 +90,20 @@ struct RecordedView {
     std::vector<RecordedRound> records;
 };
 
-/// Writes views of some of this process's agents while they train: `folder`/<agent>/view.bin
-/// (docs/recorded-view.md), appended record by record and flushed. Changes nothing of the run.
-/// Keeps one record a recorded agent in memory. The files hold un-noised gradients: mode 0600.
+/// Records views of local agents during training: `folder`/<agent>/view.bin
+/// (docs/recorded-view.md), appended per record and flushed. Does not change the run. Memory: one
+/// record per recorded agent. WARNING: the files hold un-noised gradients; their mode is 0600.
 class ViewRecorder final : public RoundObserver {
   public:
-    /// What is the same for all recorded agents of a run.
+    /// Common to all recorded agents.
     struct Setup {
         Eigen::Index dimension = 0;
         Received received = Received::messages;
-        int gossip_steps = 1;  ///< exchanges a round
+        int gossip_steps = 1;  ///< exchanges per round
         std::uint32_t key_epoch = 0;
     };
-    /// @param local_agents of the Trainer, same order.  @param recorded agents to record; those
-    /// that are not local are left to other processes.
+    /// @param local_agents of the Trainer, same order.  @param recorded agents; those that are not
+    /// local are ignored.
     /// @throws ConfigError if a folder or file cannot be made.
     ViewRecorder(const std::filesystem::path& folder,
                  std::span<const int> local_agents,
@@ -126,30 +126,29 @@ class ViewRecorder final : public RoundObserver {
     /// @throws ConfigError if the record cannot be written.
     void on_mixed(long round, std::size_t local_index) override;
 
-    /// Ends the files: only then are they whole. After the last round, not after a failure.
+    /// Completes the files. Call after the last round, not after a failure.
     void finish();
 
   private:
     struct View;
-    std::vector<std::unique_ptr<View>> views_;  // one per local agent; empty where not recorded
+    std::vector<std::unique_ptr<View>> views_;  // one per local agent; empty if not recorded
 };
 
-/// Reads a view.bin record by record; keeps one record in memory, whatever the number of rounds.
+/// Reads a view.bin; memory: one record.
 class RecordedViewReader {
   public:
-    /// Checks header, size and end of the file; trusts none of them before.
-    /// @throws DataError naming the file and what is wrong: not a recorded view, numbers in the
-    /// header that do not fit each other, cut short or without its end.
+    /// Checks header, size and end of the untrusted file.
+    /// @throws DataError naming file and problem: not a recorded view, inconsistent numbers in the
+    /// header, truncated or without its end.
     explicit RecordedViewReader(const std::filesystem::path& file);
     RecordedViewReader(RecordedViewReader&&) noexcept;
     ~RecordedViewReader();
 
     [[nodiscard]] const ViewHeader& header() const { return header_; }
-    /// All of the file: whole rounds of header().gossip_steps each.
+    /// In the file: whole rounds of header().gossip_steps each.
     [[nodiscard]] std::uint64_t records() const;
-    /// The next record; false after the last. Reuses what `record` holds.
-    /// @throws DataError for a round or gossip step that does not follow the one before, or a value
-    /// that is not finite.
+    /// Reads the next record, reusing `record`; false after the last.
+    /// @throws DataError for a round or gossip step out of order, or a value that is not finite.
     bool next(RecordedRound& record);
 
   private:
@@ -157,24 +156,21 @@ class RecordedViewReader {
     ViewHeader header_;
 };
 
-/// A whole view.bin; memory grows with its records.
+/// A whole view.bin in memory.
 /// @throws DataError as RecordedViewReader.
 [[nodiscard]] RecordedView read_recorded_view(const std::filesystem::path& file);
 
-// Files that nobody but their owner can read.
-
-/// `folder`/<agent>, which only its owner can enter; made where it is not there.
+/// `folder`/<agent>, accessible to its owner only; created if missing.
 /// @throws ConfigError if it cannot be made.
 [[nodiscard]] std::filesystem::path private_folder(const std::filesystem::path& folder, int agent);
 
-/// A new file that only its owner can read. @throws ConfigError, from all functions, if it cannot
-/// be written; never into a file that is there.
+/// A new file only its owner can read; never overwrites. @throws ConfigError, from all functions,
+/// if it cannot be written.
 class PrivateFile {
   public:
     explicit PrivateFile(std::filesystem::path path);
     void append(const void* bytes, std::size_t size);
     void flush();
-    /// Nothing can be appended afterwards.
     void close();
     [[nodiscard]] bool open() const { return file_ != nullptr; }
 
@@ -186,7 +182,7 @@ class PrivateFile {
     std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// One of the two kinds of recordings, which share their frame (docs/recorded-view.md).
+/// One of the two kinds of recordings (docs/recorded-view.md).
 struct RecordingFormat {
     std::string_view magic;  ///< 8 characters
     std::string_view name;
@@ -195,18 +191,18 @@ struct RecordingFormat {
 inline constexpr RecordingFormat view_format{"SOTTOVW1", "sotto-view", 2};
 inline constexpr RecordingFormat wire_format{"SOTTOWR1", "sotto-wire", 1};
 
-/// Round, gossip step and step size stand before everything else in a record.
+/// Each record begins with round, gossip step and step size.
 inline constexpr Eigen::Index record_prefix = 3;
 
-/// Copies `dimension` values; zeros where `vector` is empty.
+/// Copies `dimension` values; zeros if `vector` is empty.
 void copy_or_zero(const Eigen::Ref<const Eigen::VectorXd>& vector,
                   double* target,
                   Eigen::Index dimension);
 
-/// A recording that is being written; holds the record under way.
+/// Writes a recording; holds the current record.
 class RecordingFileWriter {
   public:
-    /// @param own fields of the header beside those of RecordingHeader.
+    /// @param own header fields beyond those of RecordingHeader.
     RecordingFileWriter(const std::filesystem::path& path,
                         const RecordingFormat& format,
                         const RecordingHeader& header,
@@ -214,11 +210,11 @@ class RecordingFileWriter {
                         Eigen::Index values_per_record);
 
     void begin(long round, int gossip_step, double step_size);
-    /// Of the record under way, from `first` on.
+    /// Of the current record, from `first` on.
     [[nodiscard]] double* values(Eigen::Index first) { return values_.data() + first; }
-    /// Appends the record under way.
+    /// Appends the current record.
     void append();
-    /// Ends the file, once.
+    /// Completes the file; call once.
     void finish();
 
   private:
@@ -227,15 +223,14 @@ class RecordingFileWriter {
     std::uint64_t records_ = 0;
 };
 
-/// A recording that is being read. Nothing in it is believed: sizes are checked against what is
-/// there before memory is taken for them.
+/// Reads an untrusted recording: sizes are checked against the file before allocating.
 class RecordingFileReader {
   public:
     /// Reads the header. @throws DataError as RecordedViewReader.
     RecordingFileReader(const std::filesystem::path& file, const RecordingFormat& format);
 
     [[nodiscard]] DataError failure(std::string_view reason) const;
-    /// A field of the header that is one of these names. @throws DataError if it is not.
+    /// A header field with one of these names. @throws DataError for another value.
     template <class Enum, std::size_t count>
     [[nodiscard]] Enum name_in_header(const NameTable<Enum, count>& names,
                                       const char* field) const {
@@ -246,14 +241,14 @@ class RecordingFileReader {
         }
     }
     /// The fields all recordings have, checked.
-    /// @param itself whether the agent is among the receivers of messages for single ones.
+    /// @param itself whether single receivers include the agent itself.
     [[nodiscard]] RecordingHeader common_header(bool itself) const;
-    /// Checks what the header says of records, and the end of the file; then records can be read.
+    /// Checks the header against the size and end of the file; records can be read afterwards.
     void expect_records(Eigen::Index values, int gossip_steps);
     [[nodiscard]] std::uint64_t records() const { return records_; }
 
-    /// The next record, with its round and gossip step checked; empty after the last. Valid until
-    /// the next call.
+    /// The next record, with round and gossip step checked; empty after the last. Valid until the
+    /// next call.
     [[nodiscard]] std::span<const double> next();
     /// @throws DataError unless all are finite.
     void require_finite(std::span<const double> values) const;

@@ -71,7 +71,7 @@ void WireRecorder::on_message(long round, std::size_t local_index, const OwnRoun
     wire.file.begin(round, own.gossip_step, own.step_size);
     if (wire.header.content == WireContent::shares) return;
     const Eigen::Index column = wire.header.column_of(own.receiver);
-    if (column < 0) return;  // the copy it keeps
+    if (column < 0) return;  // its own copy
     if (own.sent)
         copy_or_zero(own.message, wire.values(column, 0), wire.header.dimension);
     else

@@ -17,34 +17,33 @@ namespace sotto {
 
 class RecordingFileReader;
 
-/// What a recording of the wire holds.
 enum class WireContent {
-    messages,  ///< as their receivers decrypt them
-    shares     ///< secure sums: masked words for every neighbour
+    messages,  ///< as decrypted by their receivers
+    shares     ///< secure sums: masked words per neighbour
 };
 
-/// Of what an agent puts on the wire. Its own copy of a message never gets there, so outputs for
-/// single receivers are its neighbours.
+/// Of what an agent sends. Its own copy of a message is not sent: outputs for single receivers are
+/// its neighbours.
 struct WireHeader : RecordingHeader {
     WireContent content = WireContent::messages;
 
-    /// Numbers of eight bytes of one record in the file.
+    /// Eight-byte numbers per record in the file.
     [[nodiscard]] Eigen::Index values_per_record() const;
 };
 
-/// What one agent put on the wire in one gossip step of a round.
+/// What one agent sent in one gossip step.
 struct WireRecord {
     using Words = Eigen::Matrix<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;
     long round = 0;
     int gossip_step = 0;
     double step_size = 0;  ///< eta_t
-    /// dimension x outputs; zeros where nobody was sent anything. Empty with shares.
+    /// dimension x outputs; zeros if nobody was sent anything. Empty with shares.
     Eigen::MatrixXd messages;
     Words shares;  ///< dimension x neighbours, modulo 2^64. Empty with messages.
 };
 
-/// Writes what this process's agents put on the wire: `folder`/<agent>/messages.bin, in the same
-/// way. No gradient, noise or seed is in these files.
+/// Records what local agents send: `folder`/<agent>/messages.bin, in the same way. These files
+/// contain no gradient, noise or seed.
 class WireRecorder final : public RoundObserver {
   public:
     struct Setup {
@@ -77,10 +76,10 @@ class WireRecorder final : public RoundObserver {
 
   private:
     struct Wire;
-    std::vector<std::unique_ptr<Wire>> wires_;  // one per local agent
+    std::vector<std::unique_ptr<Wire>> wires_;
 };
 
-/// Reads a messages.bin of the wire in the same way; words of shares may be any.
+/// Reads a messages.bin in the same way; words of shares may have any value.
 class WireReader {
   public:
     /// @throws DataError as RecordedViewReader.
@@ -98,15 +97,14 @@ class WireReader {
     WireHeader header_;
 };
 
-/// Writes the seeds an agent holds to `folder`/<agent>/seeds.json, mode 0600.
+/// Writes an agent's seeds to `folder`/<agent>/seeds.json, mode 0600.
 /// @throws ConfigError if it cannot be written.
 void record_seeds(const std::filesystem::path& folder, const NoisePlan& plan, const KeyRing& ring);
 
-/// Reads what record_seeds wrote. An agent may turn out to hold seeds that the plan does not
-/// entitle it to: whoever reads them decides what that means.
-/// @throws DataError naming the file and what is wrong: another format or plan, an agent or group
-/// the plan does not have, members that are not the group's, a seed of the agent's that is missing
-/// or not 64 hexadecimal digits.
+/// Reads what record_seeds wrote. The agent may hold seeds that the plan does not give it: callers
+/// must check.
+/// @throws DataError naming file and problem: another format or plan, an unknown agent or group,
+/// members that are not the group's, one of the agent's seeds missing or not 64 hexadecimal digits.
 [[nodiscard]] KeyRing read_recorded_seeds(const std::filesystem::path& file, const NoisePlan& plan);
 
 }  // namespace sotto
