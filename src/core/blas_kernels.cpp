@@ -18,7 +18,7 @@ struct KernelRecord {
 
 using enum VectorInstructions;
 
-/// Of OpenBLAS on x86-64. Those that are taken come first for their instructions.
+/// OpenBLAS's kernels on x86-64. The first for each instruction set is the one chosen for it.
 constexpr auto kernel_records = std::to_array<KernelRecord>(
     {{"Prescott", sse},         {"Core2", sse},      {"Penryn", sse},      {"Dunnington", sse},
      {"Nehalem", sse},          {"Atom", sse},       {"Nano", sse},        {"Opteron", sse},
@@ -79,7 +79,7 @@ bool set_blas_kernels(std::string_view name) {
     const auto forget = loaded<void()>("gotoblas_dynamic_quit");
     const auto choose = loaded<void()>("gotoblas_dynamic_init");
     if (forget == nullptr || choose == nullptr) return false;
-    // The library reads the variable again; programs that this one starts need not see it.
+    // The library reads the variable again. It is restored for child processes.
     const char* const before = std::getenv(choice_variable);
     const std::optional<std::string> kept =
         before == nullptr ? std::nullopt : std::optional<std::string>(before);

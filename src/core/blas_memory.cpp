@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t buffer_bytes = 129 * mebibyte;
-/// Beside the first buffer: what small jobs take themselves.
+/// Memory of small jobs besides the first buffer.
 constexpr std::size_t least_bytes_beside = 32 * mebibyte;
 
 int reserved = std::numeric_limits<int>::max();
 
-/// Whether so much address space is left, in one piece.
+/// Whether so much contiguous address space is left.
 bool has_room(std::size_t bytes) {
     void* const piece =
         ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,18 +1,18 @@
 #pragma once
 
-// Room for OpenBLAS's buffers under a limit on address space.
+// OpenBLAS's buffers under a limit on address space.
 
 namespace sotto {
 
-/// A thread that computes with OpenBLAS has a buffer of 128 MiB, and waits for ever where
-/// `ulimit -v` leaves no room for it. Under such a limit this takes the buffers, for as many
-/// threads as there are cores, or as leave half of the room for everything else; otherwise, and
-/// with another BLAS, it does nothing. Once, before anything is computed.
-/// @throws Error (exit code 1, out of memory) naming the limit where there is no room for one.
+/// A thread that uses OpenBLAS has a buffer of 128 MiB, and hangs if `ulimit -v` leaves no room for
+/// it. Under such a limit this reserves the buffers for as many threads as there are cores, or as
+/// fit into half of the room; otherwise, and with another BLAS, it does nothing. Call once, before
+/// any computation.
+/// @throws Error (exit code 1, out of memory) naming the limit if there is no room for one.
 void reserve_blas_memory();
 
-/// How many threads may compute with BLAS at the same time: as many as have a buffer; no limit
-/// where none was reserved.
+/// Number of threads that may use BLAS at the same time: the number of reserved buffers; unlimited
+/// if none were reserved.
 [[nodiscard]] int most_blas_threads();
 
 }  // namespace sotto

@@ -11,7 +11,7 @@
 
 namespace sotto {
 
-/// Plain values one after the other in a string; what `ByteReader` takes apart. Little-endian.
+/// Writes plain values into a string, little-endian; read them with `ByteReader`.
 class ByteWriter {
   public:
     template <class T>
@@ -29,12 +29,12 @@ class ByteWriter {
     std::string bytes_;
 };
 
-/// Takes bytes of a peer apart. Nothing is believed: every read is checked against what is there,
-/// so no byte sequence makes it read beyond the end or lets a caller allocate more than it holds.
+/// Reads values from bytes of an untrusted peer. Every read is bounds-checked, and a caller cannot
+/// be made to allocate more than the bytes hold.
 /// @throws NetworkError, from every function, if the bytes end too early.
 class ByteReader {
   public:
-    /// @param source what the bytes are, for the message: "the announcement of rank 3".
+    /// @param source name of the bytes in messages: "the announcement of rank 3".
     ByteReader(std::string_view bytes, std::string source)
         : bytes_(bytes), source_(std::move(source)) {}
 
@@ -47,14 +47,14 @@ class ByteReader {
         return value;
     }
     [[nodiscard]] std::string_view get_text() { return take(get<std::uint64_t>()); }
-    /// A number of items of at least `item_size` bytes each that can still follow.
+    /// A count of items of at least `item_size` bytes each; fails if fewer bytes are left.
     [[nodiscard]] std::size_t get_count(std::size_t item_size) {
         const auto count = get<std::uint64_t>();
         if (count > bytes_.size() / item_size) fail();
         return static_cast<std::size_t>(count);
     }
     [[nodiscard]] bool done() const { return bytes_.empty(); }
-    /// @throws NetworkError if something is left.
+    /// @throws NetworkError if bytes are left.
     void require_done() const {
         if (!done()) fail();
     }

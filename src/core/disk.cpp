@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t most_at_once = 8;
-constexpr std::size_t few = 8;  // paths, for which no threads are started
+constexpr std::size_t few = 8;  // paths; no threads are started for so few
 
-/// 0, or errno. Some file systems know no flush of a folder.
+/// 0, or errno. Some file systems cannot flush a folder.
 int flush(const fs::path& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno == EACCES || errno == ENOENT ? 0 : errno;
@@ -43,7 +43,8 @@ int flush(const fs::path& path) {
     return reason;
 }
 
-/// @return whether it is a file, now of zeros, which are not on disk yet.
+/// Overwrites with zeros, not flushed yet.
+/// @return whether it is a file.
 bool overwrite(const fs::path& path) {
     const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return false;
@@ -102,7 +103,7 @@ void erase_files(std::span<const fs::path> paths) {
     try {
         flush_to_disk(overwritten);
     } catch (const Error&) {
-        // One that cannot be overwritten is still removed.
+        // A file that cannot be overwritten is still removed.
     }
     std::set<fs::path> folders;
     const fs::path* left = nullptr;

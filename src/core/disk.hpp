@@ -7,33 +7,34 @@
 
 namespace sotto {
 
-/// @throws as throw_write_failure does, with the path and what errno says.
+/// @throws as throw_write_failure, with path and errno.
 [[noreturn]] void throw_unwritable(const std::filesystem::path& path);
 
-/// The folder that a file is in.
+/// The folder that contains a file.
 [[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& file);
 
-/// Waits until the content of a file, or the names in a folder, are on disk (fsync). Several wait
-/// at the same time, which takes a disk little longer than one. What may be written to but not
-/// read, or is gone by now, and file systems that know no flush of folders are passed over.
-/// @throws as throw_unwritable does.
+/// Waits until the content of files, or the names in folders, are on disk (fsync). Several are
+/// flushed at the same time, which takes a disk little longer than one. Paths that are gone or not
+/// readable, and folders on file systems that cannot flush them, are skipped.
+/// @throws as throw_unwritable.
 void flush_to_disk(std::span<const std::filesystem::path> paths);
-/// @param told the names that the error has instead.
+/// @param told paths to name in errors instead.
 void flush_to_disk(std::span<const std::filesystem::path> paths,
                    std::span<const std::filesystem::path> told);
 void flush_to_disk(const std::filesystem::path& path);
 
-/// erase_file of several, at the time of about one. @throws as it does; the others are erased too.
+/// erase_file of several files, in about the time of one.
+/// @throws as it does, after erasing the others.
 void erase_files(std::span<const std::filesystem::path> paths);
 
-/// All bytes, whatever interrupts. On failure errno says why.
+/// Writes all bytes, also when interrupted. On failure errno has the reason.
 [[nodiscard]] bool write_all(int file, std::string_view content);
 
-/// Files that this thread writes together: until commit(), write_file_atomically leaves what it
-/// wrote under its temporary name. Then all are flushed, take their places, and are on disk when it
-/// returns, as if each had been written by itself, but the disk is waited for twice instead of
-/// twice a file. Until then readers, this thread too, see the files of before; what was not
-/// committed is removed. After a crash none of them may be in place, some, or all.
+/// Files that this thread writes together: until commit(), write_file_atomically leaves its files
+/// under temporary names. commit() flushes all, renames them and flushes their folders, with two
+/// waits for the disk instead of two a file. Before it readers, including this thread, see the old
+/// files; files that are not committed are removed. After a crash during commit(), any number of
+/// them may be in place.
 class FileBatch {
   public:
     FileBatch();
@@ -41,13 +42,13 @@ class FileBatch {
     FileBatch(const FileBatch&) = delete;
     FileBatch& operator=(const FileBatch&) = delete;
 
-    /// @throws as throw_write_failure does, with path and reason.
+    /// @throws as throw_write_failure, with path and reason.
     void commit();
 
-    /// That of this thread, or nothing.
+    /// The current batch of this thread, or null.
     [[nodiscard]] static FileBatch* current();
-    /// What write_file_atomically has written. @param to_disk whether it is waited for.
-    /// Written once more, a file has the same temporary name.
+    /// Called by write_file_atomically. A file that is written again has the same temporary name.
+    /// @param to_disk whether commit() waits for the disk.
     void add(const std::filesystem::path& temporary, std::filesystem::path target, bool to_disk);
 
   private:

@@ -9,7 +9,7 @@ namespace {
 
 using Transform = Eigen::FFT<double>;
 
-/// It keeps its tables of sines by length.
+/// Caches its tables of sines by length.
 Transform& transform_of_this_thread() {
     thread_local Transform transform(Transform::impl_type(), Transform::HalfSpectrum);
     return transform;

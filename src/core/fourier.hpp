@@ -10,23 +10,23 @@ namespace sotto {
 
 using Spectrum = std::vector<std::complex<double>>;
 
-/// Smallest length that is fast to transform (even, no prime factor above 5), at least this long.
+/// Smallest length >= at_least that is fast to transform: even, no prime factor above 5.
 [[nodiscard]] std::size_t transform_length(std::size_t at_least);
 
 /// The first n/2 + 1 values of  X_k = sum_j x_j e^(-2 pi i j k / n); the others are their
-/// conjugates.
-/// @param values n of them, n even.  Cost: O(n log n). Any thread may call it.
+/// conjugates. Thread-safe.  Cost: O(n log n).
+/// @param values n of them, n even.
 [[nodiscard]] Spectrum real_spectrum(const std::vector<double>& values);
-/// Its inverse: n values from n/2 + 1.
+/// Inverse of real_spectrum: n values from n/2 + 1.
 [[nodiscard]] std::vector<double> from_real_spectrum(const Spectrum& spectrum);
 
-/// Bound of the rounding errors of either transform of n values: 2-norm of the error as a share of
-/// the 2-norm of the result. Every pass over the values errs by at most eta = mu + gamma_4
-/// (sqrt(2) + mu) (Higham, Accuracy and Stability, Theorem 24.2), below 8 units of rounding with
-/// factors of sine and cosine that are off by mu <= 1 unit; taken four times as large, with a pass
-/// more for packing real values, since radices 3, 4 and 5 do more in a pass. It also bounds the
-/// error of every single value of the result as a share of the 1-norm of what is transformed: each
-/// is the root of a tree of so many passes, whose inner values are at most parts of that norm.
+/// Bound on the rounding errors of either transform of n values: the 2-norm of the error relative
+/// to that of the result. Every pass over the values errs by at most eta = mu + gamma_4 (sqrt(2) +
+/// mu) (Higham, Accuracy and Stability, Theorem 24.2), below 8 units of rounding for sines and
+/// cosines that are off by mu <= 1 unit. The bound takes four times as much, since radices 3, 4 and
+/// 5 do more in a pass, and one more pass for packing real values. It also bounds the error of each
+/// value of the result relative to the 1-norm of the input: each value is the root of a tree of so
+/// many passes, whose inner values are at most parts of that norm.
 [[nodiscard]] double transform_error(std::size_t length);
 
 }  // namespace sotto

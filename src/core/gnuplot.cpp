@@ -34,7 +34,7 @@ std::string quoted_for_gnuplot(const std::string& text) {
 }
 
 bool draw_with_gnuplot(const std::string& script) {
-    // A gnuplot that ends early must not end this program.
+    // If gnuplot ends early, SIGPIPE must not end this program.
     const auto pipe_handler = std::signal(SIGPIPE, SIG_IGN);
     std::FILE* gnuplot = ::popen("gnuplot", "w");
     const bool written = gnuplot != nullptr &&

@@ -22,7 +22,7 @@ std::optional<std::uint64_t> number_in(const char* file) {
     return std::ifstream(file) >> value ? std::optional(value) : std::nullopt;
 }
 
-/// Of the kernel.
+/// MemAvailable of the kernel.
 std::optional<std::uint64_t> free_bytes() {
     std::ifstream lines("/proc/meminfo");
     for (std::string name, unit; lines >> name;) {

@@ -10,7 +10,7 @@ namespace {
 
 using Json = JsonValue::Json;
 
-/// In a few words, whatever it is.
+/// A short description of any value.
 std::string described(const Json& value) {
     constexpr std::size_t longest = 40;
     if (value.is_array()) return fmt::format("an array of {}", value.size());
@@ -20,8 +20,8 @@ std::string described(const Json& value) {
     return text;
 }
 
-/// "phases[0].rounds", or nothing where the value is not below this one. Values are told apart by
-/// where they are, so that reading costs nothing for a path that no message needs.
+/// "phases[0].rounds", or nothing if the value is not below this one. Values are identified by
+/// address, so that paths are computed for messages only.
 std::optional<std::string> path_to(const Json& from, const Json& value, const std::string& path) {
     if (&from == &value) return path;
     if (from.is_array())

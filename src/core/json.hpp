@@ -14,13 +14,12 @@
 
 namespace sotto {
 
-/// Deepest nesting of arrays and objects that is read: more than any of our files has.
+/// Largest nesting depth of arrays and objects that is accepted; none of our files reaches it.
 inline constexpr int deepest_json = 32;
 
-/// Parses JSON from a peer or a file. The library builds nested values by recursion, so that a few
-/// hundred kilobytes of brackets would overflow the stack: nesting is refused as it is read.
-/// @throws DataError if arrays and objects are nested more than deepest_json deep; what the library
-/// throws if the text is no JSON.
+/// Parses JSON from a peer or a file. The library recurses on nesting, so deep nesting is refused
+/// while reading, before it overflows the stack.
+/// @throws DataError for nesting above deepest_json, and the library's exception for invalid JSON.
 template <class Json>
 [[nodiscard]] Json json_from_text(std::string_view text) {
     return Json::parse(text, [](int depth, typename Json::parse_event_t, const Json&) {
@@ -31,10 +30,10 @@ template <class Json>
     });
 }
 
-/// A whole number that fits. nlohmann's own conversion cuts off what does not, and would turn a
-/// number that names nobody into one that names another agent or stream; a fraction beyond the
-/// range is undefined there.
-/// @throws DataError with what stands there instead, in a few words whatever it is.
+/// A whole number that fits into Integer. nlohmann's own conversion truncates silently, which could
+/// turn an invalid number into another agent or stream, and is undefined for fractions out of
+/// range.
+/// @throws DataError with a short description of the value.
 template <class Integer, class Json>
 [[nodiscard]] Integer integer_from_json(const Json& json) {
     if (json.is_number_unsigned()) {
@@ -44,43 +43,44 @@ template <class Integer, class Json>
         const auto value = json.template get<std::int64_t>();
         if (std::in_range<Integer>(value)) return static_cast<Integer>(value);
     }
-    // Arrays and objects may be nested too deeply to be written out.
+    // Arrays and objects may be too deeply nested to print.
     throw DataError(
         (json.is_number() || json.is_boolean() ? json.dump() : std::string(json.type_name())) +
         " where a whole number from " + std::to_string(std::numeric_limits<Integer>::min()) +
         " to " + std::to_string(std::numeric_limits<Integer>::max()) + " must stand");
 }
 
-/// The value, or null where it is not finite: JSON has no such numbers.
+/// The value, or null if it is not finite, which JSON cannot express.
 [[nodiscard]] inline nlohmann::ordered_json number_or_null(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
-/// Null also where there is no value.
+/// Null also without a value.
 [[nodiscard]] inline nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
     return value ? number_or_null(*value) : nlohmann::ordered_json();
 }
 
-/// As files and reports show it: two blanks a level, and the end of a line. Names of files need not
-/// be UTF-8; what is not becomes a replacement character.
+/// Text of files and reports: indented by two blanks, with a final newline. Bytes that are not
+/// UTF-8, as in file names, become replacement characters.
 [[nodiscard]] inline std::string to_text(const nlohmann::ordered_json& json) {
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-// JSON of files and peers, of which nothing is believed.
+// JSON of untrusted files and peers.
 
 class JsonDocument;
 
-/// One value of a document. What is read from it is checked, and a DataError says where it stands,
-/// what it is and what must stand there: "phases[0].rounds is \"ten\" (must be a whole number from
-/// 0 to 9)". The document must live as long.
+/// One value of a document. Reads are checked, and a DataError gives its path, its value and what
+/// is allowed: "phases[0].rounds is \"ten\" (must be a whole number from 0 to 9)". The document
+/// must outlive it.
 class JsonValue {
   public:
     using Json = nlohmann::ordered_json;
 
     /// @throws DataError unless this is an object that has the key.
     [[nodiscard]] JsonValue at(std::string_view key) const;
-    /// Nothing where the key is missing, or null. @throws DataError unless this is an object.
+    /// Nothing if the key is missing or its value null.
+    /// @throws DataError unless this is an object.
     [[nodiscard]] std::optional<JsonValue> find(std::string_view key) const;
     /// @throws DataError unless this is an object.
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
@@ -110,7 +110,8 @@ class JsonValue {
     [[nodiscard]] std::vector<int> integers() const;
     [[nodiscard]] std::vector<double> numbers() const;
 
-    /// For what only the reader can know. @param allowed what must stand there.
+    /// For checks of the reader's own.
+    /// @param allowed what is allowed here.
     [[noreturn]] void fail(std::string_view allowed) const;
 
   private:
@@ -122,11 +123,11 @@ class JsonValue {
     const Json* value_;
 };
 
-/// A text that is parsed.
+/// A parsed text.
 class JsonDocument {
   public:
-    /// @throws DataError saying where it is no JSON, or that it is nested too deeply
-    /// (json_from_text), or that one of its numbers is too large for any.
+    /// @throws DataError giving the place of invalid JSON, or for too deep nesting
+    /// (json_from_text), or a number out of the range of doubles.
     explicit JsonDocument(std::string_view text);
     [[nodiscard]] JsonValue root() const { return {json_, json_}; }
     /// @throws DataError unless its "format" and "version" are these.

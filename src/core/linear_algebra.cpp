@@ -25,12 +25,12 @@ using Eigen::MatrixXd;
 
 int thread_limit = 0;  // 0: all cores
 
-/// Threads that share less work than this gain nothing. [multiplications]
+/// Least work worth sharing between threads. [multiplications]
 constexpr double worth_sharing = 1e7;
 constexpr Index narrowest_block = 64, most_blocks = 16;
 
-/// block(first, count) for blocks of `size` columns or rows. They are multiples of what kernels
-/// compute side by side, so that every value is computed as it would be without blocks.
+/// Calls block(first, count) for blocks of columns or rows. Block sizes are multiples of what
+/// kernels compute together, so that every value is the same as without blocks.
 template <class Block>
 void for_blocks(Index size, double multiplications, const Block& block) {
     const Index even = (size + most_blocks - 1) / most_blocks;
@@ -41,7 +41,7 @@ void for_blocks(Index size, double multiplications, const Block& block) {
     });
 }
 
-/// Of a product of which every value is a sum of so many.
+/// Multiplications of a product whose values are sums of `sum` terms.
 double multiplications_of(const Eigen::Ref<const MatrixXd>& product, Index sum) {
     return static_cast<double>(product.size()) * static_cast<double>(sum);
 }
@@ -78,7 +78,7 @@ SymmetricEigen decompose(const MatrixXd& matrix, bool with_vectors) {
     return result;
 }
 
-/// add_gram of one block on the diagonal.
+/// add_gram of one diagonal block.
 void add_gram_block(const Eigen::Ref<const MatrixXd>& rows, Eigen::Ref<MatrixXd> out) {
 #ifdef SOTTO_HAVE_LAPACK
     cblas_dsyrk(CblasColMajor,
@@ -325,7 +325,7 @@ void end_blas_threads() {
             reinterpret_cast<SetThreads>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
         const auto end = reinterpret_cast<End>(::dlsym(RTLD_DEFAULT, "blas_thread_shutdown_"));
         if (set_threads == nullptr) return false;
-        set_threads(1);  // first: it would start the threads again
+        set_threads(1);  // first: it would restart the threads
         if (end != nullptr) end();
         return true;
     }();
@@ -354,7 +354,7 @@ InverseChange::InverseChange(const MatrixXd& inverse,
         left_ = 0;
         return;
     }
-    // Columns throughout: they lie together in memory, rows do not.
+    // Columns throughout: they are contiguous in memory.
     removed_ = inverse_(Eigen::all, left_out_);
     solve_lower_from_right(pivots, removed_);
     MatrixXd inside = inverse_(Eigen::all, known);

@@ -31,7 +31,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return at(a.size(), b.size());
 }
 
-/// The whole text as a number; what is no number, or one with something behind it, is invalid.
+/// Parses the whole text as a number; invalid if anything follows it.
 template <class Number>
 std::errc parse_whole(std::string_view text, Number& value) {
     if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
@@ -70,7 +70,7 @@ ConfigError unknown_name_error(std::string_view what,
 double parse_real(std::string_view what, std::string_view text) {
     double value = 0;
     const std::errc status = parse_whole(text, value);
-    // What is made of such a number has lost its digits, or is 0.
+    // Such a number has lost its digits, or is 0.
     if (status == std::errc::result_out_of_range || std::fpclassify(value) == FP_SUBNORMAL)
         throw ConfigError(
             fmt::format("{}: '{}' is too near to 0 or too large (allowed: 0, and numbers from "

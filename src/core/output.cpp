@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-/// Why the last text that was lost could not be written; a full disk is the usual reason.
+/// errno of the last failed write; ENOSPC by default.
 std::atomic<int> reason_of_loss{ENOSPC};
 
 }  // namespace
@@ -57,7 +57,7 @@ std::string shell_line(const std::vector<std::string>& words) {
 
 namespace {
 
-/// Bytes of the character that begins here, and its number; 0 bytes where it is not UTF-8.
+/// Length of the first character and its code point; 0 bytes if it is not UTF-8.
 struct Character {
     std::size_t bytes = 0;
     std::uint32_t number = 0;
@@ -80,7 +80,8 @@ Character first_character(std::string_view text) {
     return {bytes, number};
 }
 
-/// What moves a terminal's cursor, colours it, turns the direction of the text, or is not seen.
+/// False for characters that move a terminal's cursor, colour it, change the text's direction, or
+/// are invisible.
 bool is_printable(std::uint32_t number) {
     const auto between = [number](std::uint32_t first, std::uint32_t last) {
         return number >= first && number <= last;
@@ -90,7 +91,7 @@ bool is_printable(std::uint32_t number) {
              between(0xfff9, 0xfffb));
 }
 
-/// As in a string of C: "\n", "\x1b", "\u{feff}"; a byte that is not UTF-8: "\xff".
+/// Escaped as in C: "\n", "\x1b", "\u{feff}"; "\xff" for a byte that is not UTF-8.
 std::string escaped(const Character& character, char first) {
     if (character.bytes == 1 && first == '\n') return "\\n";
     if (character.bytes == 1 && first == '\r') return "\\r";
@@ -112,7 +113,7 @@ void print_error_line(std::string_view message) {
         message.remove_prefix(std::max<std::size_t>(next.bytes, 1));
     }
     line += '\n';
-    // One call: lines of several processes do not mix.
+    // One call, so that lines of several processes do not mix.
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
 }

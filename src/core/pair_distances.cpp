@@ -1,8 +1,8 @@
-// Compiled once for every instruction-set level, as weighted_sum.cpp is.
+// Compiled once for every instruction-set level, as weighted_sum.cpp.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "../src/core/pair_distances.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target has to come first.
+// Must be included first: foreach_target.
 #include <hwy/highway.h>
 
 #include <cstddef>

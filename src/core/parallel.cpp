@@ -22,7 +22,7 @@ class MarkInside {
     MarkInside& operator=(const MarkInside&) = delete;
 };
 
-/// Slots for so many threads. Kept: a training asks thousands of times for the same number.
+/// The arena for this number of threads, cached because a training requests it thousands of times.
 tbb::task_arena& arena_for(int threads) {
     static std::mutex mutex;
     static std::map<int, tbb::task_arena> arenas;
@@ -30,7 +30,7 @@ tbb::task_arena& arena_for(int threads) {
     return arenas.try_emplace(threads, threads).first->second;
 }
 
-/// The first exception of several threads.
+/// Keeps the first exception of several threads.
 class FirstFailure {
   public:
     void keep(std::exception_ptr failure) {

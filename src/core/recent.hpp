@@ -11,17 +11,17 @@
 
 namespace sotto {
 
-/// The last solutions of this process, by the digest of what was solved: trainings of a sweep ask
-/// for the same ones again and again. Those not asked for the longest are forgotten. From any
-/// thread.
+/// Cache of this process's latest solutions, by digest of the problem, for the trainings of a
+/// sweep. The least recently used are dropped. Thread-safe.
 template <class Solution>
 class Recent {
   public:
-    /// @param most_bytes of all that is kept.
+    /// @param most_bytes in total.
     explicit Recent(std::size_t most_bytes = std::size_t{256} << 20) : most_bytes_(most_bytes) {}
 
-    /// The solution of the problem: kept, or solved now, which other threads do not wait for.
-    /// @param bytes_of a solution; one that takes more than there may be is not kept.
+    /// The cached solution of the problem, or a new one; other threads do not wait while it is
+    /// solved.
+    /// @param bytes_of gives the size of a solution; solutions above most_bytes are not cached.
     template <class Solve, class BytesOf>
     [[nodiscard]] Solution get(const Digest& problem, const Solve& solve, const BytesOf& bytes_of) {
         if (auto known = find(problem)) return *std::move(known);

@@ -8,11 +8,11 @@
 
 namespace sotto {
 
-/// Reproducible random bits for everything that is not noise: graphs, partitions, batches,
-/// initialisation. ChaCha20 keyed by BLAKE2b(purpose, seed, index), so two purposes or indices
-/// never share a sequence and every platform draws the same one. Not a source of secrets: the seed
-/// is public. Meets UniformRandomBitGenerator; use Boost.Random distributions on it, which (unlike
-/// the standard library's) give the same values with every compiler.
+/// Reproducible random bits for everything except noise: graphs, partitions, batches,
+/// initialisation. ChaCha20 keyed by BLAKE2b(purpose, seed, index): purposes and indices have
+/// separate sequences, equal on every platform. Not a source of secrets: the seed is public. Meets
+/// UniformRandomBitGenerator; use Boost.Random distributions, which give the same values with every
+/// compiler.
 class SeededRandom {
   public:
     using result_type = std::uint64_t;

@@ -4,7 +4,7 @@
 
 namespace sotto {
 
-/// The clock of every duration in the program; setting the time of day does not move it.
+/// The clock of all durations; setting the time of day does not affect it.
 using Clock = std::chrono::steady_clock;
 
 [[nodiscard]] inline double seconds_between(Clock::time_point start, Clock::time_point end) {

@@ -77,7 +77,7 @@ bool is_gzip(const unsigned char* bytes, std::size_t size) {
 
 }  // namespace
 
-/// Where a gzip file is: in one of the streams that it is made of, or behind all.
+/// Position in a gzip file: inside one of its streams, or behind all.
 struct CompressedInput::Unpacking {
     explicit Unpacking(const std::string& path) {
         constexpr int largest_window = 15, gzip_only = 16;
@@ -100,7 +100,7 @@ CompressedInput::CompressedInput(std::string path)
 
 CompressedInput::~CompressedInput() = default;
 
-/// More bytes of the file behind those that are left; false at its end.
+/// Reads more bytes of the file behind the unread ones; false at its end.
 bool CompressedInput::fill() {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -119,8 +119,8 @@ std::size_t CompressedInput::read_plain(char* target, std::size_t size) {
     return count;
 }
 
-/// A gzip file may be several streams, one behind the other, and zeros that fill up a block of a
-/// tape. @throws DataError for anything else behind a stream.
+/// Starts the next of several concatenated gzip streams; skips zeros that pad a tape block.
+/// @throws DataError for anything else behind a stream.
 bool CompressedInput::begin_next_member() {
     if (end_ - begin_ < signature_bytes) (void)fill();
     if (is_gzip(buffer_.data() + begin_, end_ - begin_)) {

@@ -11,28 +11,27 @@
 
 namespace sotto {
 
-/// Bytes a line may have: a record of a few million numbers.
+/// Largest length of a line in bytes: a record of a few million numbers.
 inline constexpr std::size_t longest_line_bytes = std::size_t{32} << 20;
 
-/// The text without the byte order mark of UTF-8 that some editors and spreadsheets put in front of
-/// it.
+/// The text without a leading UTF-8 byte order mark.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
 /// Lines of a text file, plain or gzip-compressed (recognised by content). Memory is that of a
-/// line; a compressed file that unpacks to far more than data do is refused while it is read.
+/// line.
 class LineReader {
   public:
-    /// @throws DataError if the file is missing, unreadable or no regular file (path and reason in
-    /// the message): a pipe without a writer would be waited for.
+    /// @throws DataError with path and reason if the file is missing, unreadable or not a regular
+    /// file.
     explicit LineReader(const std::string& path);
     ~LineReader();
     LineReader(const LineReader&) = delete;
     LineReader& operator=(const LineReader&) = delete;
 
     /// The next line without its end, valid until the next call; false at the end of the file.
-    /// Accepts LF and CRLF, and a byte order mark of UTF-8 in front of the first. @throws DataError
-    /// on a damaged gzip stream, on one with anything behind its end, on one that unpacks to more
-    /// than 128 times its size and 64 MiB, and on a line of more than longest_line_bytes.
+    /// Accepts LF and CRLF, and a leading UTF-8 byte order mark.
+    /// @throws DataError for a damaged gzip stream, one followed by other data, one that unpacks to
+    /// more than 128 times its size and 64 MiB, and a line above longest_line_bytes.
     bool next(std::string_view& line);
     /// 1 for the first line returned.
     [[nodiscard]] long long line_number() const { return line_number_; }
@@ -48,25 +47,24 @@ class LineReader {
 
 // Bytes of data files, plain or compressed.
 
-/// How far the content of a compressed file may outgrow it: 128 times what was read of the file so
-/// far, and 64 MiB. Data files compress 3 to 30 times, a file made to fill memory 1000 times.
+/// The content of a compressed file may be at most 128 times what was read of the file so far, or
+/// 64 MiB. Data files compress 3 to 30 times, a file made to fill memory 1000 times.
 inline constexpr std::uint64_t most_growth = 128;
 inline constexpr std::uint64_t growth_from_bytes = std::uint64_t{64} << 20;
 
-/// A regular file, plain or gzip-compressed (recognised by content), read from its begin to its
-/// end.
+/// A regular file, plain or gzip-compressed (recognised by content), read from start to end.
 class CompressedInput {
   public:
-    /// @throws DataError if it is missing, unreadable or no regular file (path and reason).
+    /// @throws DataError with path and reason if it is missing, unreadable or not a regular file.
     explicit CompressedInput(std::string path);
 
-    /// Up to `size` bytes of the content; none at its end.
-    /// @param place what was read before, for the message of a damaged file: "line 7".
-    /// @throws DataError for a damaged or truncated gzip stream, for one with anything but zeros
-    /// behind its end, and for content that outgrows the file (most_growth).
+    /// Reads up to `size` bytes of the content; none at its end.
+    /// @param place of the reader, for messages about a damaged file: "line 7".
+    /// @throws DataError for a damaged or truncated gzip stream, one followed by anything but
+    /// zeros, and for content that exceeds most_growth.
     [[nodiscard]] std::size_t read(char* target, std::size_t size, const std::string& place);
 
-    /// What the content can have at most: the file's bytes, or what its growth allows.
+    /// Upper bound on the size of the content: the file's size, or what most_growth allows.
     [[nodiscard]] std::uint64_t most_bytes() const;
 
     ~CompressedInput();
@@ -84,8 +82,8 @@ class CompressedInput {
     std::string path_;
     RegularFile file_;
     std::vector<unsigned char> buffer_;      // bytes of the file
-    std::size_t begin_ = 0, end_ = 0;        // of them, those that are not used yet
-    std::uint64_t taken_ = 0, content_ = 0;  // bytes used of the file, and given
+    std::size_t begin_ = 0, end_ = 0;        // the unread range of buffer_
+    std::uint64_t taken_ = 0, content_ = 0;  // bytes consumed of the file, and bytes returned
     std::unique_ptr<Unpacking> unpacking_;   // of a compressed file
 };
 

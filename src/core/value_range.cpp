@@ -1,9 +1,9 @@
-// Compiled once for every instruction-set level: Highway includes this file again for each, found
-// from the include directory. The best level is chosen when the program runs.
+// Compiled once for every instruction-set level: Highway includes this file again for each. The
+// best level is chosen at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "../src/core/value_range.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target has to come first.
+// Must be included first: foreach_target.
 #include <hwy/highway.h>
 
 #include <cmath>
@@ -14,9 +14,9 @@ namespace sotto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Whether all values are within -limit and limit; NaN is not.
+/// Whether all values are within [-limit, limit]; NaN is not.
 bool all_within(const double* values, std::size_t size, double limit) {
-    constexpr std::size_t at_once = 4;  // vectors whose comparisons do not wait for each other
+    constexpr std::size_t at_once = 4;  // independent comparisons
     const hn::ScalableTag<double> d;
     const std::size_t lanes = hn::Lanes(d);
     const auto largest = hn::Set(d, limit);
@@ -49,7 +49,7 @@ HWY_EXPORT(all_within);
 
 namespace {
 
-/// Between these no square, and no sum of 2^400 of them, leaves the range of doubles.
+/// Within these bounds no square, and no sum of 2^400 squares, leaves the range of doubles.
 constexpr double smallest_safe_norm = 0x1p-300, largest_safe_norm = 0x1p300;
 
 double norm_of(const Eigen::Ref<const Eigen::VectorXd>& values, bool l1) {
@@ -65,7 +65,7 @@ std::optional<RangedNorm> ranged_norm(Eigen::Ref<Eigen::VectorXd> values, bool l
     const double largest = values.size() > 0 ? values.cwiseAbs().maxCoeff() : 0;
     if (largest == 0) return RangedNorm{0, 0};
     const int exponent = std::ilogb(largest);
-    // In two steps: 2^-exponent itself may be out of range.
+    // In two steps, since 2^-exponent itself may be out of range.
     values *= std::ldexp(1.0, -exponent / 2);
     values *= std::ldexp(1.0, -exponent - -exponent / 2);
     return RangedNorm{norm_of(values, l1), exponent};

@@ -1,9 +1,9 @@
-// Compiled once for every instruction-set level: Highway includes this file again for each, found
-// from the include directory. The best level is chosen when the program runs.
+// Compiled once for every instruction-set level: Highway includes this file again for each. The
+// best level is chosen at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "../src/core/weighted_sum.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target has to come first.
+// Must be included first: foreach_target.
 #include <hwy/highway.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace sotto {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// `Vectors` vectors from `at` on, kept in registers over all columns.
+/// `Vectors` vectors from `at` on, in registers for all columns.
 template <std::size_t Vectors>
 HWY_INLINE void sum_registers(const double* const* columns,
                               const double* weights,
