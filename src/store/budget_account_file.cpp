@@ -76,7 +76,7 @@ AccountLimit account_limit_from(const JsonValue& json) {
             parse_adjacency("adjacency", json.at("adjacency").text())};
 }
 
-/// @throws DataError unless the digest is right, and the signature its owner's.
+/// @throws DataError unless the digest is right and the owner's signature valid.
 void require_unchanged(const KeptAccount& kept, const JsonValue& json) {
     const Digest digest = kept.account.digest(
         kept.owner ? std::span<const std::uint8_t>(*kept.owner) : std::span<const std::uint8_t>(),
@@ -181,7 +181,7 @@ namespace {
 
 fs::path beside(fs::path path, const char* ending) { return path += ending; }
 
-/// Only for its owner. A regular file: a pipe of this name must not hang the job.
+/// Requires a regular file (a pipe of this name must not hang the job) for its owner only.
 std::string read_private(const fs::path& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const auto fail = [&](const std::string& reason) {
@@ -217,7 +217,7 @@ std::string read_private(const fs::path& path) {
     return text;
 }
 
-/// @throws ConfigError if another process has it all the time.
+/// @throws ConfigError if another process keeps it.
 FileLock wait_for_lock(const fs::path& path, double patience_seconds) {
     const fs::path file = beside(path, ".lock");
     const auto start = Clock::now();
@@ -237,7 +237,7 @@ FileLock wait_for_lock(const fs::path& path, double patience_seconds) {
     }
 }
 
-/// How often the account was written; 0 where nobody kept that.
+/// Number of writes; 0 if there is no such file.
 long kept_serial(const fs::path& path) {
     std::error_code missing;
     const fs::path file = beside(path, ".serial");
@@ -298,7 +298,7 @@ BudgetAccountFile BudgetAccountFile::hold(const fs::path& path,
                                           double patience_seconds) {
     std::error_code missing;
     const fs::path target = fs::canonical(path, missing);
-    // What is no account gets no lock beside it.
+    // Only an account gets a lock file.
     if (missing) (void)read_private(path);
     (void)account_from_text(read_private(target), path.string());
     FileLock lock = wait_for_lock(target, patience_seconds);
@@ -334,7 +334,7 @@ void BudgetAccountFile::write() {
     const long serial = kept_.serial + 1;
     write_private(path_, account_text(kept_.account, serial, identity_));
     kept_.serial = serial;
-    // After the account: a crash in between leaves it newer than that, not older.
+    // After the account, so that after a crash the account is newer, not older.
     write_private(beside(path_, ".serial"), fmt::format("{}\n", serial));
 }
 

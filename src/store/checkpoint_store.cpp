@@ -34,8 +34,8 @@ std::string manifest_digest(const std::string& text) {
     return to_hex(hasher.finish());
 }
 
-/// Folders of the checkpoints that process 0 has sealed, the newest first: those of the last phase
-/// are newer than any of a phase before, whatever their rounds.
+/// Folders of the checkpoints that process 0 has sealed, newest first; later phases are newer,
+/// whatever their rounds.
 std::vector<fs::path> sealed_folders(const fs::path& directory) {
     std::vector<std::pair<std::pair<int, long>, fs::path>> found;
     for (const fs::path& folder : checkpoint_folders(directory)) try {
@@ -45,7 +45,7 @@ std::vector<fs::path> sealed_folders(const fs::path& directory) {
                 sealed_checkpoint_from_json(read_file(folder / "manifest.json"));
             found.emplace_back(std::pair(sealed.phase, sealed.round), folder);
         } catch (const std::exception&) {
-            // Damaged: passed over wherever it is met.
+            // Damaged ones are skipped everywhere.
         }
     std::ranges::stable_sort(found, std::greater(), [](const auto& one) { return one.first; });
     std::vector<fs::path> folders;
@@ -53,8 +53,8 @@ std::vector<fs::path> sealed_folders(const fs::path& directory) {
     return folders;
 }
 
-/// Process 0, which sees the manifests, says which are too old; everybody removes its own part.
-/// @param newest folder, which nobody has removed by anybody's word.
+/// Process 0, which sees the manifests, says which are too old; every process removes its own part.
+/// @param newest folder, which is never removed.
 void forget_old(const fs::path& directory,
                 Network& network,
                 const std::vector<Checkpoint>& local,
@@ -73,23 +73,23 @@ void forget_old(const fs::path& directory,
     const std::string names = network.broadcast(old.take(), most_line_bytes);
     ByteReader reader(names, "the list of old checkpoints of rank 0");
     while (!reader.done()) {
-        // Only the name: rank 0 must not choose files of others.
+        // Only the name: process 0 must not choose other files.
         const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
         if (folder == newest) continue;
         std::error_code ignored;
         for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
         forget_copies(folder);
-        fs::remove(folder, ignored);  // by who leaves it last
+        fs::remove(folder, ignored);  // succeeds for the last process
     }
 }
 
-/// Of the manifests of most_checkpoints, of these agents and as many that have left.
+/// Manifests of most_checkpoints, with these agents and as many that have left.
 std::uint64_t largest_manifests_bytes(int agents) {
     constexpr std::uint64_t head = 4096, agent = 128, others = 1024;
     return most_checkpoints * (head + agent * (2 * static_cast<std::uint64_t>(agents) + others));
 }
 
-/// Process 0's manifests that are whole, newest first.
+/// Process 0's intact manifests, newest first.
 struct Manifests {
     std::vector<std::string> texts;
     std::vector<std::string> notes;  ///< on others
@@ -116,7 +116,7 @@ Manifests read_manifests(const fs::path& directory) {
     return manifests;
 }
 
-/// The local agents' files of one checkpoint. @throws DataError for one that is not part of it.
+/// The local agents' files of one checkpoint. @throws DataError for a file that is not part of it.
 std::vector<Checkpoint> read_agents(const fs::path& directory,
                                     const SealedCheckpoint& sealed,
                                     std::span<const int> numbers) {
@@ -210,7 +210,7 @@ void seal_checkpoint(const fs::path& directory,
     ByteWriter written;
     network.agree([&] {
         create_folder(folder);
-        // One of the same name, of a start that got no further, must not vouch for other files.
+        // An old manifest of a start that got no further must not confirm these files.
         std::error_code ignored;
         if (leader) fs::remove(folder / "manifest.json", ignored);
     });
@@ -296,11 +296,11 @@ void erase_saved_seeds(const fs::path& directory) {
         std::error_code failure;
         std::vector<fs::path> seeds;
         for (const auto& entry : fs::directory_iterator(folder, failure))
-            // What a process that was killed had begun to write, too.
+            // Includes what a killed process began to write.
             if (entry.path().filename().string().find(seeds_ending) != std::string::npos)
                 seeds.push_back(entry.path());
         erase_files(seeds);
-        // Another process may have removed an old folder meanwhile; what cannot be read is named.
+        // Another process may have removed an old folder meanwhile; other errors are reported.
         if (failure && failure != std::errc::no_such_file_or_directory)
             throw_write_failure(
                 fmt::format(

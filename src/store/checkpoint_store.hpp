@@ -1,7 +1,5 @@
 #pragma once
 
-// Checkpoints of a run directory.
-
 #include <filesystem>
 #include <map>
 #include <span>
@@ -14,34 +12,35 @@
 
 namespace sotto {
 
-/// Time a run has taken, that of earlier starts included [s]. A checkpoint holds process 0's.
+/// Time a run has taken, earlier starts included [s], by process 0's clock.
 struct RunTotals {
     double loop_seconds = 0, evaluate_seconds = 0;
 };
 
-/// Rank 0's word that all agents have written a checkpoint: checkpoints/<round>/manifest.json.
+/// checkpoints/<round>/manifest.json: process 0's confirmation that all agents have written a
+/// checkpoint.
 struct SealedCheckpoint {
     long round = 0;
     int phase = 0;
-    int beginning = 0;   ///< beginning_of the agents' checkpoints
-    bool clean = false;  ///< nothing was sent after it with its keys, when it was made
+    int beginning = 0;                   ///< beginning_of the agents' checkpoints
+    bool clean = false;                  ///< nothing had been sent after it with its keys
     std::map<int, std::string> digests;  ///< hexadecimal, of every agent's file, by number
     RunTotals totals;
 };
 
-/// Checkpoints that are looked at when a run is resumed; two are kept.
+/// Most checkpoints examined on resume; two are kept.
 inline constexpr int most_checkpoints = 64;
 
-/// The key epoch of a phase that begins with this checkpoint, after rounds of others; else 0.
+/// The key epoch of a phase that begins with this checkpoint after earlier rounds; else 0.
 [[nodiscard]] int beginning_of(const Checkpoint& checkpoint);
 
-/// Where the checkpoint of a round is, and an agent's file in it. With which a phase begins anew
-/// has a folder of its own: that of the round from which the run was resumed stays as it was.
+/// Paths of a round's checkpoint and of an agent's file in it. A checkpoint that begins a phase has
+/// its own folder, so the one that was resumed from stays.
 [[nodiscard]] std::filesystem::path checkpoint_folder(const std::filesystem::path& directory,
                                                       long round,
                                                       int beginning = 0);
 [[nodiscard]] std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int agent);
-/// All folders of checkpoints, newest first.
+/// Newest first.
 [[nodiscard]] std::vector<std::filesystem::path> checkpoint_folders(
     const std::filesystem::path& directory);
 
@@ -49,24 +48,24 @@ inline constexpr int most_checkpoints = 64;
 /// @throws DataError for any other text.
 [[nodiscard]] SealedCheckpoint sealed_checkpoint_from_json(const std::string& text);
 
-/// Writes every local agent's files, and, once all processes have, the manifest; then forgets all
-/// but the last two. COLLECTIVE.
-/// @param seeds of every local agent, sealed (checkpoint.hpp); none: they are not kept.
-/// @throws ConfigError, the same everywhere, if something cannot be written: the checkpoints before
-/// are untouched then.
+/// Writes every local agent's files and, once all processes have, the manifest; then removes all
+/// but the last two checkpoints. COLLECTIVE.
+/// @param seeds of every local agent, sealed (checkpoint.hpp); empty: not kept.
+/// @throws ConfigError, the same everywhere, if something cannot be written; earlier checkpoints
+/// are then unchanged.
 void seal_checkpoint(const std::filesystem::path& directory,
                      Network& network,
                      SealedCheckpoint sealed,
                      const std::vector<Checkpoint>& local,
                      const std::vector<std::string>& seeds = {});
 
-/// The newest checkpoint whose files all are there and whole, and those of the local agents.
+/// The newest checkpoint with all files intact, and those of the local agents.
 struct FoundCheckpoint {
     SealedCheckpoint sealed;
-    /// Of the newest one that process 0 has sealed, usable or not: phase and round.
+    /// Phase and round of the newest one that process 0 has sealed, usable or not.
     std::pair<int, long> newest{0, 0};
     std::vector<Checkpoint> local;
-    std::vector<std::string> notes;  ///< a line for everything that was passed over
+    std::vector<std::string> notes;  ///< one per checkpoint that was skipped
 };
 /// COLLECTIVE. @param numbers of the local agents.
 /// @throws DataError, the same everywhere, if there is none.
@@ -74,13 +73,13 @@ struct FoundCheckpoint {
                                               Network& network,
                                               std::span<const int> numbers);
 
-/// Where the sealed seeds of an agent are that belong to this checkpoint of it.
+/// The sealed seeds of an agent for this checkpoint.
 [[nodiscard]] std::filesystem::path saved_seeds_file(const std::filesystem::path& directory,
                                                      const Checkpoint& checkpoint);
 
-/// Erases the sealed seeds of all agents and checkpoints in the directory (erase_file), once they
-/// are of no use any more: with them, and identities stolen later, noise could be removed from
-/// messages that somebody recorded. LOCAL; several processes may do so at once.
+/// Erases the sealed seeds of all agents and checkpoints in the directory (erase_file) once they
+/// are not needed: with them and identities stolen later, noise could be removed from recorded
+/// messages. LOCAL; several processes may do so at once.
 /// @throws ConfigError naming a file that cannot be erased.
 void erase_saved_seeds(const std::filesystem::path& directory);
 

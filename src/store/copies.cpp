@@ -73,7 +73,7 @@ RestoredFiles::~RestoredFiles() {
             else
                 fs::remove(written.file, ignored);
         } catch (const Error&) {
-            // What a dry run has found is told all the same.
+            // Failures do not hide what a dry run has found.
         }
     for (const fs::path& folder : folders_ | std::views::reverse) fs::remove(folder, ignored);
     for (const Written& written : files_) remove_empty_around(written.file);
@@ -83,11 +83,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beyond the own copy a peer's may have as much more: paths among its options are as long as its
-/// user likes.
+/// A peer's copy may be longer than one's own by this much, for the paths in its options.
 constexpr std::uint64_t more_than_own = std::uint64_t{1} << 20;
 
-/// Which checkpoint of whom.
 struct Key {
     long round = 0;
     int beginning = 0;
@@ -103,7 +101,7 @@ fs::path copy_file(const fs::path& directory, const Key& key) {
     return folder_of(directory, key) / fmt::format("agent-{}{}", key.agent, copy_ending);
 }
 
-/// Of a file that is a copy.
+/// Of the name of a copy.
 std::optional<Key> key_of(const fs::path& file) {
     constexpr std::string_view beginning = "agent-";
     const std::string name = file.filename(), folder = file.parent_path().filename();
@@ -132,7 +130,7 @@ std::set<Key> kept_copies(const fs::path& directory) {
     return keys;
 }
 
-/// Everybody's, by process. COLLECTIVE.
+/// COLLECTIVE. By process.
 std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own) {
     constexpr std::uint64_t entry = sizeof(std::int64_t) + 2 * sizeof(std::int32_t);
     ByteWriter writer;
@@ -160,7 +158,7 @@ std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own
     return keys;
 }
 
-/// What a process gives to its keeper.
+/// What a process sends to its keeper.
 std::string pack_copies(const fs::path& directory,
                         const CopiedCheckpoint& copied,
                         const std::vector<int>& numbers,
@@ -242,7 +240,7 @@ void keep_copies(const fs::path& directory,
 
 namespace {
 
-/// What was opened of the copies of one agent.
+/// The opened copies of one agent.
 struct Opened {
     std::map<Key, std::string> files;
     std::pair<int, long> sent{-1, 0};  // phase and rounds of the newest
@@ -250,7 +248,7 @@ struct Opened {
     Digest run{};
 };
 
-/// Takes one copy. @throws Error if it is not of this agent and round.
+/// Adds one copy. @throws Error if it is not of this agent and round.
 void open_into(Opened& opened, const Identity& identity, const Key& key, std::string_view sealed) {
     CheckpointCopy copy = open_copy(identity, key.agent, sealed);
     const Checkpoint checkpoint =
@@ -266,7 +264,7 @@ void open_into(Opened& opened, const Identity& identity, const Key& key, std::st
     opened.files[key] = std::move(copy.checkpoint);
 }
 
-/// The record and the mark first: with a checkpoint, and without them, the agent could not go on.
+/// Record and mark first: with a checkpoint but without them the agent could not resume.
 void write_restored(RestoredFiles& files,
                     const fs::path& directory,
                     int agent,
@@ -290,7 +288,7 @@ void write_restored(RestoredFiles& files,
         files.write(checkpoint_file(folder_of(directory, key), agent), bytes);
 }
 
-/// Copies of checkpoints that this process's agents do not have.
+/// Kept copies of checkpoints that the local agents lack.
 std::set<Key> missing_here(const fs::path& directory,
                            const std::vector<int>& numbers,
                            const std::vector<std::set<Key>>& kept) {
@@ -303,7 +301,7 @@ std::set<Key> missing_here(const fs::path& directory,
     return missing;
 }
 
-/// @throws DataError for an agent with nothing but copies.
+/// @throws DataError for an agent that has only copies.
 void require_identity(const fs::path& directory,
                       const std::vector<int>& numbers,
                       const std::set<Key>& missing) {
@@ -328,8 +326,8 @@ void require_identity(const fs::path& directory,
 
 namespace {
 
-/// One copy, from a process that keeps it to that of its agent. COLLECTIVE.
-/// @param open takes it there; one that does not open is left out.
+/// Sends one copy from its keeper to its agent's process. COLLECTIVE.
+/// @param open takes it there; one that does not open is skipped.
 void fetch_copy(const fs::path& directory,
                 Network& network,
                 const Key& key,
@@ -347,17 +345,17 @@ void fetch_copy(const fs::path& directory,
     if (!came.empty()) try {
             open(came.front());
         } catch (const Error&) {
-            // Another's may.
+            // Copies of other keepers may open.
         }
 }
 
-/// What became of a checkpoint that was missing.
+/// What became of a missing checkpoint.
 struct Outcome {
     std::int64_t agent = 0, round = 0;
     std::int64_t until = -1;  ///< rounds that count as sent; -1: no copy opened
 };
 
-/// Everybody's, in lines. COLLECTIVE.
+/// All outcomes, as lines. COLLECTIVE.
 std::vector<std::string> share_outcomes(Network& network,
                                         const std::vector<Outcome>& own,
                                         Stay stay) {
@@ -408,7 +406,8 @@ std::vector<std::string> restore_from_copies(
     std::vector<Outcome> outcomes;
     for (std::size_t owner = 0; owner < wanted.size(); ++owner)
         for (const Key& key : wanted[owner]) {
-            // All of them: one that was made in an earlier start, for another keeper, counts less.
+            // From all keepers, since the copy of an earlier start, with another keeper, counts
+            // fewer rounds.
             for (std::size_t keeper = 0; keeper < kept.size(); ++keeper)
                 if (kept[keeper].contains(key))
                     fetch_copy(
@@ -448,13 +447,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view options_name = "config.ini", history_name = "history.json",
                            manifest_name = "manifest.json", metrics_name = "metrics.csv";
-/// Of all that process 0 keeps.
+/// Of everything that process 0 keeps.
 constexpr std::uint64_t most_copy_bytes = 2 * most_plan_bytes;
 
 fs::path copy_in(const fs::path& folder) { return folder / fmt::format("run{}", copy_ending); }
 fs::path history_copy(const fs::path& directory) { return copy_in(directory / "checkpoints"); }
 
-/// Name and content of files, one after the other.
+/// Names and contents of files.
 std::string pack_files(const std::vector<std::pair<std::string, fs::path>>& files) {
     ByteWriter writer;
     for (const auto& [name, file] : files) {
@@ -464,8 +463,7 @@ std::string pack_files(const std::vector<std::pair<std::string, fs::path>>& file
     return writer.take();
 }
 
-/// Hands over names and contents, but only what allowed() says: another's word must not choose
-/// files.
+/// Hands over only names that allowed() accepts: another process must not choose files.
 void unpack_files(std::string_view packed,
                   const std::function<bool(const std::string&)>& allowed,
                   const std::function<void(const std::string& name, std::string_view)>& take) {
@@ -489,7 +487,7 @@ bool is_of_history(const std::string& name) {
     return number.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The name of a folder that checkpoint_folder makes: digits, and perhaps a dash and more digits.
+/// Whether checkpoint_folder makes this name: digits, perhaps a dash and more digits.
 bool is_of_checkpoint(std::string_view folder) {
     constexpr std::string_view digits = "0123456789";
     const std::size_t dash = folder.find_first_not_of(digits);
@@ -556,13 +554,13 @@ void keep_manifest(const fs::path& directory,
 
 namespace {
 
-/// How new a process's copies are: starts of the run, and the newest checkpoint.
+/// Age of a process's copies: starts of the run, and the newest checkpoint.
 struct Age {
     std::int64_t starts = -1, round = -1;
     auto operator<=>(const Age&) const = default;
 };
 
-/// Rounds whose manifests this process keeps, newest first.
+/// Folders whose manifests this process keeps, newest first.
 std::vector<fs::path> folders_with_manifest(const fs::path& directory) {
     std::vector<fs::path> result;
     for (const fs::path& folder : checkpoint_folders(directory))
@@ -580,7 +578,6 @@ Age age_of_copies(const fs::path& directory) {
     return age;
 }
 
-/// All of a process's copies for process 0.
 std::string pack_all(const fs::path& directory) {
     ByteWriter writer;
     writer.put_text(read_file(history_copy(directory), most_copy_bytes));
@@ -609,7 +606,7 @@ void unpack_all(RestoredFiles& files, const std::string& packed, const fs::path&
             });
         newest = false;
     }
-    // The history last: with it a run is there.
+    // The history last, since it makes the directory a run.
     if (history.size() < sizeof(std::int64_t)) reader.fail();
     unpack_files(history.substr(sizeof(std::int64_t)),
                  is_of_history,

@@ -105,7 +105,7 @@ double seconds_since_1970() {
         .count();
 }
 
-/// The number in the newest name that is there; 0 without any.
+/// The highest number in existing names; 0 without any.
 long newest_number(const fs::path& folder) {
     long newest = 0;
     for (const auto& entry : fs::directory_iterator(folder)) {

@@ -13,59 +13,58 @@
 
 namespace sotto {
 
-/// Of which models a row of metrics.csv is.
+/// The models that a row of metrics.csv describes.
 enum class ModelStage {
-    last,      ///< as they are after some round
+    last,      ///< after some round
     averaged,  ///< means of models, after the last round
     consensus  ///< after final gossip
 };
 [[nodiscard]] std::string name_of(ModelStage stage);
 
-/// What an evaluation tells: one row of metrics.csv, one record of the event files.
+/// One row of metrics.csv and one record of the event files.
 struct MetricsRow {
     long round = 0;      ///< completed
     double epsilon = 0;  ///< so far; may be infinite
     Evaluation evaluation{};
-    double elapsed_seconds = 0;            ///< of the rounds of all starts
-    std::optional<RoundSeconds> phases{};  ///< of this start; none where they are not to be told
+    double elapsed_seconds = 0;            ///< rounds of all starts
+    std::optional<RoundSeconds> phases{};  ///< of this start; none if hidden
     ModelStage stage = ModelStage::last;
 };
 
-/// A number of a row. What is unknown is a NaN.
+/// One number of a row; NaN if unknown.
 struct MetricColumn {
-    const char* name;   ///< in the head of metrics.csv
-    const char* chart;  ///< group of charts in TensorBoard that it stands in
+    const char* name;   ///< in metrics.csv
+    const char* chart;  ///< TensorBoard's group of charts
     double (*value)(const MetricsRow&);
 };
 
-/// Of metrics.csv, in its order, from the second column on.
+/// In the order of metrics.csv, from the second column on.
 [[nodiscard]] std::span<const MetricColumn> metric_columns();
 
-/// The first line of metrics.csv, and the line of a row: infinite and unknown values are empty
-/// fields. Without a line break.
+/// Header and row of metrics.csv without a line break; infinite and unknown values are empty.
 [[nodiscard]] std::string metrics_head();
 [[nodiscard]] std::string metrics_line(const MetricsRow& row);
 
-/// An event file of one start of a run, for TensorBoard: the columns of metrics.csv as scalars, at
-/// their rounds, with the time at which they were written.
+/// A TensorBoard event file of one start: the columns of metrics.csv as scalars, with round and
+/// time of writing.
 ///
 /// A record is the length (uint64), its checksum, an Event (tensorboard_event.proto), its checksum;
 /// integers are little-endian, checksums CRC-32C, rotated by 15 bits plus 0xa282ead8.
 ///                          Source: TensorFlow, tensorflow/core/lib/io/record_writer.h (TFRecord)
-/// Records are written whole, one write each: what a process leaves that is killed can be read.
+/// Each record is one write, so the file of a killed process can be read.
 class TensorboardFile {
   public:
-    /// A new file, which only its owner can read, in a folder that is made where it is not there.
-    /// Its name sorts behind those of the files that are there, even where the clock went back.
-    /// @param first_round that the start goes on after; readers drop what earlier files have of it
-    /// and of later ones.
-    /// @throws ConfigError if sotto was built without the libraries; as throw_write_failure does,
-    /// with path and reason, if the file cannot be made.
+    /// A new file for its owner only, in a folder that is created if missing. Its name sorts after
+    /// existing ones, even if the clock was set back.
+    /// @param first_round after which this start continues; readers drop rounds from it on in
+    /// earlier files.
+    /// @throws ConfigError if sotto was built without the libraries; as throw_write_failure, with
+    /// path and reason, if the file cannot be made.
     [[nodiscard]] static TensorboardFile create(const std::filesystem::path& folder,
                                                 long first_round);
-    /// Adds what is finite in the row. Tags are chart/column; those of models that are not the last
-    /// ones end with _averaged or _consensus. Values are single precision, as TensorBoard shows.
-    /// @throws as throw_write_failure does; then the file ends behind the record before.
+    /// Adds the finite values of the row, in single precision. Tags are chart/column, with
+    /// _averaged or _consensus for models other than the last.
+    /// @throws as throw_write_failure; the file then ends after the previous record.
     void add(const MetricsRow& row);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

@@ -22,10 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// Longer than a run that is started every minute for years.
+/// More than a run that is started every minute for years.
 constexpr std::uint64_t most_entries_told = std::uint64_t{1} << 20;
 
-/// The line but for its digest, which stands last.
+/// The line without its digest, which is last.
 Json entry_json(const Digest& run, int agent, const OwnEntry& entry) {
     Json json;
     json["format"] = "sotto-revealed";
@@ -172,7 +172,7 @@ std::vector<OwnPhase> own_phases(const fs::path& directory,
                 record.agent(),
                 mark.phase,
                 OwnRecord::file_in(directory, record.agent()).string()));
-        // Of phases before the last one the record itself says how many rounds have left.
+        // For earlier phases the record itself says how many rounds were sent.
         OwnPhase& last = phases.back();
         if (mark.phase == last.phase)
             last.rounds = std::max(last.rounds, mark.round - first_round_of(last));
@@ -182,7 +182,7 @@ std::vector<OwnPhase> own_phases(const fs::path& directory,
 
 namespace {
 
-/// A field of a phase that the history says otherwise.
+/// A field that the history contradicts.
 [[noreturn]] void refuse_field(
     int agent, int phase, std::string_view field, std::string_view said, std::string_view own) {
     throw PrivacyError(
@@ -242,7 +242,7 @@ void require_no_less(const std::vector<OwnPhase>& own,
 
 namespace {
 
-/// What others are told of a phase of an agent.
+/// What others learn of an agent's phase.
 struct ToldPhase {
     std::int32_t agent = 0, phase = 0;
     std::int64_t rounds = 0;

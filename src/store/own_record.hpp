@@ -1,7 +1,5 @@
 #pragma once
 
-// What an agent has revealed in a run, by its own word.
-
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,31 +15,31 @@ namespace sotto {
 
 struct RunHistory;
 
-/// All that an agent's count of a phase depends on, by name, as text: two records of it are
-/// compared field by field. Rounds are not among them.
+/// Everything that an agent's accounting of a phase depends on except rounds, by name, as text, to
+/// be compared field by field.
 using PhaseFacts = std::vector<std::pair<std::string, std::string>>;
-/// @param number of an agent that is there.  @param adjacency, delta of the run.
+/// @param number of an existing agent.  @param adjacency, delta of the run.
 [[nodiscard]] PhaseFacts facts_of(const PrivacyPhase& phase,
                                   int number,
                                   Adjacency adjacency,
                                   double delta);
 
-/// One start of an agent in a phase: written before its first message.
+/// One start of an agent in a phase; written before its first message.
 struct OwnEntry {
     int phase = 0;           ///< of the run's history
     Digest session{};        ///< of the start
-    long rounds_before = 0;  ///< of the phase of the entry before, whose messages may have left
+    long rounds_before = 0;  ///< of the previous entry's phase, whose messages may have been sent
     PhaseFacts facts;
 };
 
-/// The record of one agent, agents/<agent>/revealed.jsonl: a line of JSON for every start, each
-/// with a digest of itself and of all lines before it. Lines are only ever added.
+/// The record of one agent of what it has revealed in a run, agents/<agent>/revealed.jsonl: a line
+/// of JSON per start, with a digest of itself and all lines before it. Append-only.
 class OwnRecord {
   public:
     OwnRecord(const Digest& run, int agent) : run_(run), agent_(agent) {}
 
-    /// @param source names it in messages.  @throws DataError for any text but that of `text()`, or
-    /// one of another run or agent.
+    /// @param source for messages.  @throws DataError for any text but that of `text()`, or one of
+    /// another run or agent.
     [[nodiscard]] static OwnRecord from_text(std::string_view text,
                                              const Digest& run,
                                              int agent,
@@ -49,22 +47,21 @@ class OwnRecord {
     static constexpr const char* file_name = "revealed.jsonl";
     [[nodiscard]] static std::filesystem::path file_in(const std::filesystem::path& directory,
                                                        int agent);
-    /// @throws as from_text; also for a file that is missing.
+    /// @throws as from_text; also if the file is missing.
     [[nodiscard]] static OwnRecord read(const std::filesystem::path& directory,
                                         const Digest& run,
                                         int agent);
-    /// On disk when it returns. @throws as throw_write_failure does.
+    /// On disk when it returns. @throws as throw_write_failure.
     void write(const std::filesystem::path& directory) const;
 
     [[nodiscard]] const std::vector<OwnEntry>& entries() const { return entries_; }
     [[nodiscard]] const std::string& text() const { return text_; }
     [[nodiscard]] int agent() const { return agent_; }
-    /// @throws DataError unless its phase is that of the last entry, with the same facts, or a
-    /// later one.
+    /// @throws DataError unless its phase is later, or that of the last entry with the same facts.
     void add(OwnEntry entry);
-    /// Whether this is `older`, or what came of it.
+    /// Whether this is `older`, possibly with lines appended.
     [[nodiscard]] bool extends(std::string_view older) const { return text_.starts_with(older); }
-    /// Whether the agent sent in this phase by this start.
+    /// Whether the agent recorded this start in this phase.
     [[nodiscard]] bool knows(int phase, const Digest& session) const;
 
   private:
@@ -75,21 +72,22 @@ class OwnRecord {
     Digest head_{};  // of the last line
 };
 
-/// What the agent's record and its marks in the directory say of a phase.
+/// A phase according to the agent's record and its marks in the directory.
 struct OwnPhase {
     int phase = 0;
     std::vector<Digest> sessions;
-    long rounds = 0;  ///< that may have left, from the phase's first one on
+    long rounds = 0;  ///< that may have been sent, from the phase's first round on
     PhaseFacts facts;
 };
-/// By phase. Marks of the agent must be of starts that its record has. LOCAL.
-/// @throws DataError naming the mark and the record where one of them is older than the other.
+/// By phase. LOCAL.
+/// @throws DataError naming mark and record if one is older than the other: every mark must be of a
+/// start in the record.
 [[nodiscard]] std::vector<OwnPhase> own_phases(const std::filesystem::path& directory,
                                                const OwnRecord& record,
                                                const Digest& run);
 
-/// The history may only add to what an agent's own record says: phases in which it sent nothing,
-/// and rounds. Rounds of the history's last phase are those that are planned.
+/// The history may claim more than an agent's own record (phases in which it sent nothing, and
+/// rounds), never less. Rounds of the history's last phase are those planned.
 /// @throws PrivacyError naming agent, phase and field, and both values.
 void require_no_less(const std::vector<OwnPhase>& own,
                      int agent,
@@ -97,9 +95,9 @@ void require_no_less(const std::vector<OwnPhase>& own,
                      Adjacency adjacency,
                      double delta);
 
-/// Every agent knows who sent in a phase with it: one whose record lacks a phase in which another
-/// one sent has an old copy of it. COLLECTIVE.
-/// @param local the phases of each local agent, by its number.
+/// Detects an old copy of a record: it lacks a phase in which another agent sent together with this
+/// one. COLLECTIVE.
+/// @param local the phases of each local agent, by number.
 /// @throws DataError, the same everywhere, naming both agents and the phase.
 void require_newest(Network& network,
                     const std::vector<std::pair<int, std::vector<OwnPhase>>>& local,

@@ -26,10 +26,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where a sweep keeps what runs revealed, and their directories.
+/// Where a sweep keeps run directories, and the ledgers of removed ones.
 constexpr std::array<std::string_view, 2> folders_of_runs{"runs", "spent"};
 
-/// A pure epsilon has no mu. Rounded up: the file has the root of what adds up.
+/// A pure epsilon has no mu. Rounded up: the file has the root of the sum.
 PrivacyLoss recorded_loss(const JsonValue& agent) {
     if (agent.at("infinite").boolean()) return PrivacyLoss::gaussian(infinity);
     const JsonValue epsilon = agent.at("epsilon");
@@ -58,7 +58,7 @@ std::vector<RecordedAgent> recorded_agents(const JsonValue& agents_of_ledger) {
     return agents;
 }
 
-/// By number; nothing of those that were not there.
+/// By number; empty for absent agents.
 std::vector<PrivacyLoss> losses_of_phase(const JsonValue& phase, std::size_t agents) {
     std::vector<PrivacyLoss> losses(agents);
     for (const JsonValue& entry : phase.at("losses").items()) {
@@ -114,7 +114,6 @@ std::string recorded_digest(const JsonValue& json) {
     return text;
 }
 
-/// Who the agents are.
 void add_identities(RecordedLedger& ledger, const JsonDocument& manifest) {
     const JsonValue json = manifest.root();
     ledger.run = recorded_digest(json.at("run_id"));
@@ -206,7 +205,7 @@ std::vector<fs::path> runs_in(const fs::path& directory) {
 void keep_what_was_revealed(const fs::path& run, const fs::path& folder) {
     if (!holds_ledger(run)) return;
     std::error_code missing;
-    // A run that ended between its two files has sent nothing yet.
+    // A run that ended between writing the two files has sent nothing.
     if (!fs::is_regular_file(run / "manifest.json", missing)) return;
     const std::string ledger = read_file(run / "ledger.json");
     const std::string manifest = read_file(run / "manifest.json");
@@ -239,7 +238,6 @@ std::optional<int> number_of_manifest(const std::string& name) {
     return number.front() == '-' && whole && result > 0 ? std::optional(result) : std::nullopt;
 }
 
-/// Of the last start.
 fs::path last_manifest(const fs::path& directory) {
     int last = -1;
     fs::path file = directory / "manifest.json";
@@ -267,7 +265,7 @@ std::vector<std::string> digests_in_manifest(const fs::path& file) {
     return digests;
 }
 
-/// Whose copies name an earlier ledger: numbers.
+/// Numbers of agents whose digests are of an earlier ledger.
 std::set<std::string> agents_that_left(const std::string& ledger) {
     std::set<std::string> left;
     const JsonDocument document(ledger);

@@ -36,7 +36,7 @@ std::string unusable_text(const fs::path& path, const std::string& reason) {
 ConfigError unusable(const fs::path& path, const std::string& reason) {
     return ConfigError(unusable_text(path, reason));
 }
-/// @param reason an error number of the system.
+/// @param reason an errno value.
 [[noreturn]] void throw_unusable(const fs::path& path, int reason) {
     throw_write_failure(unusable_text(path, std::strerror(reason)), reason);
 }
@@ -60,7 +60,7 @@ RunDirectory RunDirectory::create(const std::string& wanted, const std::string& 
         throw_unusable(path, failure.value());
     if (!fs::is_directory(path)) throw unusable(path, "it is not a directory");
     RunDirectory directory(path);
-    // Who makes metrics.csv holds the lock.
+    // A run locks the directory before it makes metrics.csv.
     if (fs::exists(path / "metrics.csv") && !fs::exists(path / "lock")) throw holds_a_run(path);
     directory.require_unbegun();
     directory.lock();
@@ -101,7 +101,7 @@ void RunDirectory::require_unbegun() const {
 }
 
 void RunDirectory::forget_unbegun(std::span<const int> agents) const {
-    // Several processes may do so in one folder.
+    // Several processes may share a folder.
     std::error_code ignored;
     for (const int agent : agents) fs::remove(OwnRecord::file_in(path_, agent), ignored);
     forget_marks(path_);
@@ -121,7 +121,7 @@ void RunDirectory::abandon() {
     lock_.reset();
     std::error_code ignored;
     for (const char* file : {"metrics.csv", "lock"}) fs::remove(path_ / file, ignored);
-    // Folders go unless something else is in them.
+    // Removes folders that are empty.
     std::vector<fs::path> empty;
     for (const auto& entry : fs::directory_iterator(path_ / "agents", ignored))
         empty.push_back(entry.path());
@@ -155,8 +155,8 @@ bool RunDirectory::claim_failure(std::string_view message) const {
     try {
         return create_file(path_ / "failure.txt", std::string(message) + "\n", Readers::owner);
     } catch (const Error&) {
-        // A folder that cannot be written, or is not shared with the other hosts, must not hide
-        // why the run failed.
+        // A folder that is not writable or not shared with other hosts must not hide why the run
+        // failed.
         return true;
     }
 }
@@ -303,7 +303,7 @@ void append_to_log(const std::filesystem::path& run_directory, std::string_view 
     [[maybe_unused]] const auto written = ::write(file, lines.data(), lines.size());
     ::close(file);
 } catch (...) {
-    // Nothing but memory can be short here, and whoever needs it says so.
+    // Only memory can be short here, and whoever needs it will report that.
 }
 
 }  // namespace sotto

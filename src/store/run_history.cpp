@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A round must fit in a nonce, with all before it; files of a start are numbered.
+// A nonce must hold all rounds; a start's number is in file names.
 constexpr long most_rounds = 1L << 48;
 constexpr int most_starts = 1 << 30;
 
@@ -47,7 +47,7 @@ PlanUse use_from(const JsonValue& phase) {
     return use;
 }
 
-/// Whether the last phase has a start that it, or one before it, has already.
+/// Whether a start of the last phase occurred before.
 bool repeats_session(const RunHistory& history) {
     std::set<Digest> known;
     for (const PrivacyPhase& phase : history.phases)
@@ -56,7 +56,7 @@ bool repeats_session(const RunHistory& history) {
     return false;
 }
 
-/// @throws DataError naming the field unless the last phase of `history` fits to those before it,
+/// @throws DataError naming the field unless the last phase of `history` follows those before it,
 /// which end after `begun` rounds.
 void require_fitting_phase(const RunHistory& history, long begun) {
     const PrivacyPhase& phase = history.phases.back();
@@ -202,12 +202,12 @@ RunHistory read_history(const std::filesystem::path& directory) {
         plans.push_back(read_file(plan, most_plan_bytes));
     }
     const std::string text = read_file(file);
-    // A plan may have been written for a phase that did not come to begin.
+    // A plan may be of a phase that did not begin.
     try {
         const std::size_t phases = JsonDocument(text).root().at("phases").items().size();
         if (plans.size() > phases) plans.resize(phases);
     } catch (const std::exception&) {
-        // Named below.
+        // Reported below.
     }
     return history_from_json(text, plans, file.string());
 }

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr double seconds_ahead = 2;
 
-/// Differs for every start of every host; empty where unknown.
+/// Differs for every boot of every host; empty if unknown.
 std::string start_of_host() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
@@ -41,7 +41,7 @@ fs::path mark_file(const fs::path& directory, int lowest_agent) {
     return directory / "sent" / std::to_string(lowest_agent);
 }
 
-/// All of a mark but the rounds. @param host empty: the mark is nobody's who could say more.
+/// A mark without its rounds. @param host empty: no exact mark counts.
 std::string mark_head(const Digest& run,
                       const std::string& host,
                       std::span<const int> numbers,
@@ -55,14 +55,14 @@ std::string mark_head(const Digest& run,
                        to_hex(session));
 }
 
-/// The exact mark: it fits into one write.
+/// The exact mark, small enough for one write.
 struct Now {
     std::int64_t phase = 0, round = 0;
 };
 
 fs::path now_file(fs::path file) { return file += ".now"; }
 
-/// What one file says about the rounds that may have left.
+/// One file of marks.
 struct Mark {
     std::string run, host;
     std::vector<int> agents;
@@ -93,7 +93,7 @@ Mark mark_from(const std::string& text) {
     return mark;
 }
 
-/// With the exact mark of this host, where there is one.
+/// With this host's exact mark, if there is one.
 long round_of(const Mark& mark, const fs::path& file) {
     std::ifstream stream(now_file(file), std::ios::binary);
     Now now;
@@ -137,7 +137,7 @@ void SentMark::write_now(long round) {
 }
 
 void SentMark::set(long round) {
-    // The exact one first: beside an older mark on disk it may say more, never less.
+    // The exact mark first: beside an older mark on disk it may count more rounds, never fewer.
     write_now(round);
     write_file_atomically(file_, fmt::format("{}{}\n", head_, round), Readers::owner);
     mark_ = round;
@@ -160,7 +160,7 @@ void SentMark::before_round(long round, long limit) {
 
 namespace {
 
-/// Files of marks on this host, but for the exact ones beside them.
+/// Marks on this host, without the exact ones.
 std::vector<fs::path> mark_files(const fs::path& directory) {
     std::vector<fs::path> files;
     std::error_code failure;
@@ -194,8 +194,8 @@ void forget_marks(const fs::path& directory) {
 
 namespace {
 
-/// Calls use(file, text, mark) for every mark of this process's host. @throws DataError naming a
-/// file that is damaged, or of another run.
+/// Calls use(file, text, mark) for every mark on this host. @throws DataError naming a file that is
+/// damaged, or of another run.
 template <class Use>
 void for_each_mark(const fs::path& directory, const Digest& run, Use&& use) {
     for (const fs::path& file : mark_files(directory)) {
@@ -210,7 +210,6 @@ void for_each_mark(const fs::path& directory, const Digest& run, Use&& use) {
     }
 }
 
-/// The marks with their rounds.
 std::string pack_marks(const fs::path& directory, const Digest& run) {
     ByteWriter own;
     for_each_mark(directory, run, [&](const fs::path& file, const auto& text, const Mark& mark) {
@@ -220,7 +219,7 @@ std::string pack_marks(const fs::path& directory, const Digest& run) {
     return own.take();
 }
 
-/// Every agent, and as many that have left, may have a mark, that may name all of them.
+/// Every agent, and as many that have left, may have a mark that names all of them.
 std::uint64_t largest_marks_bytes(int agents) {
     constexpr std::uint64_t head = 512, number = 12, others = 64;
     const std::uint64_t all = 2 * static_cast<std::uint64_t>(agents) + others;
@@ -230,8 +229,8 @@ std::uint64_t largest_marks_bytes(int agents) {
 /// Round of every mark, by its text.
 using Marks = std::map<std::string, long>;
 
-/// Several processes may see one file; who ran it knows best, but of its own agents' marks this
-/// process lets nobody say less than it finds itself.
+/// Several processes may see one file; that of its host knows best. For local agents, the result is
+/// never below what this process finds itself.
 Marks unpack_marks(const std::vector<std::string>& all,
                    std::size_t own,
                    const MarkedRounds& asked) {
@@ -260,7 +259,7 @@ Marks unpack_marks(const std::vector<std::string>& all,
     return marks;
 }
 
-/// The largest of all processes: each counts what it found itself, and takes no less. COLLECTIVE.
+/// The largest of all processes, but at least its own. COLLECTIVE.
 std::optional<long> largest_of_all(Network& network, std::optional<long> own, long most) {
     const double least = own ? static_cast<double>(*own) : -1;
     const double largest = network.maximum(least);
@@ -295,7 +294,7 @@ void restore_mark(RestoredFiles& files,
     const std::array own{agent};
     const bool there = !marks_of(directory, run, own).empty();
     if (there && !in_any_case) return;
-    // The one that is there may be of other agents, too.
+    // The existing one may be of other agents too.
     files.write(
         there ? directory / "sent" / fmt::format("copy-{}", agent) : mark_file(directory, agent),
         fmt::format("{}{}\n", mark_head(run, {}, own, mark.phase, mark.session), mark.round));

@@ -79,11 +79,10 @@ namespace {
 
 constexpr std::size_t longest_host_name = 255;
 
-/// What process 0 finds about another one: the first of its own entries that is another there, or
-/// one of these.
+/// Process 0's finding about another: the first entry that differs, or one of these.
 constexpr std::int32_t same = -1, other_number = -2;
 
-/// Shared files, and the partition last.
+/// Shared files, then the partition.
 std::vector<FileDigest> entries_of(const DataDigests& digests) {
     std::vector<FileDigest> entries = digests.shared;
     if (digests.partition) entries.push_back({"partition", "", 0, *digests.partition});
@@ -100,7 +99,7 @@ Digest tag_of(const SecretKey& pair_secret, std::size_t place, const FileDigest&
     return tag;
 }
 
-/// What one process says.
+/// What one process sends.
 struct Shown {
     std::string host;
     std::vector<Digest> tags;
@@ -124,7 +123,7 @@ Shown unpacked(std::string_view bytes, std::size_t rank) {
     return shown;
 }
 
-/// Process 0's word on one process.
+/// Process 0's finding about one process.
 std::int32_t finding(const Shown& shown,
                      const SecretKey& pair_secret,
                      const std::vector<FileDigest>& own) {
@@ -149,7 +148,7 @@ std::string names_of(const std::vector<Shown>& all, const std::vector<std::size_
     return text;
 }
 
-/// Of the ranks with this finding.
+/// For the ranks with this finding.
 DataError difference(const std::vector<FileDigest>& own,
                      std::int32_t found,
                      const std::string& theirs,
@@ -212,7 +211,7 @@ void require_same_data(Network& network,
                 differing[found].push_back(p);
             }
         reader.require_done();
-        // Files before the partition that follows from them.
+        // Files before the partition, which depends on them.
         if (!differing.empty())
             throw difference(own,
                              differing.begin()->first,

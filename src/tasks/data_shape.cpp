@@ -65,7 +65,7 @@ std::string packed(const DataShape& shape) {
     return writer.take();
 }
 
-/// Whether a peer's text can be shown on a terminal, and is none that would fill it.
+/// Whether a peer's text can be shown on a terminal, and is not too long.
 bool is_plain(std::string_view text) {
     constexpr std::size_t most_bytes = 4096;
     return text.size() <= most_bytes && std::ranges::none_of(text, [](char c) {
@@ -84,7 +84,7 @@ std::vector<std::string> texts_of(ByteReader& reader, std::size_t most) {
     return texts;
 }
 
-/// What a rank says of its tables' columns, in the order that all have agreed on.
+/// The columns of a rank's tables, in the agreed order.
 TableShape table_of(ByteReader& reader, const DataShape& theirs, const TableShape& own) {
     TableShape table = own;
     table.target = theirs.target;
@@ -101,7 +101,7 @@ TableShape table_of(ByteReader& reader, const DataShape& theirs, const TableShap
     return table;
 }
 
-/// What rank `rank` says of its data. @throws NetworkError for what is none of this, or too much.
+/// A rank's data. @throws NetworkError if malformed or too much.
 DataShape unpacked(std::string_view bytes, std::size_t rank, const DataShape& own) {
     ByteReader reader(bytes, fmt::format("the shape of rank {}'s data", rank));
     DataShape shape;
@@ -131,10 +131,10 @@ DataShape unpacked(std::string_view bytes, std::size_t rank, const DataShape& ow
     return shape;
 }
 
-/// Bytes that a rank's shape may have, beside one like this rank's.
+/// Most bytes of a rank's shape, given this rank's own.
 std::uint64_t most_shape_bytes(const DataShape& own) {
     constexpr std::uint64_t category_bytes = 64;
-    // Whoever announces more than is allowed is named with the number, if it is not absurd.
+    // Leaves room for somewhat more than is allowed, so that the error can name the number.
     const auto labels = 4 * static_cast<std::uint64_t>(
                                 most_allowed(std::ssize(own.labels), always_allowed_classes));
     const std::uint64_t columns = own.table ? 1 + own.table->features.size() : 0;

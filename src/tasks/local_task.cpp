@@ -11,8 +11,8 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Records of every class (-1 and +1 are two, otherwise they are places from 0), or number, sum and
-/// sum of squares of values.
+/// Records per class (-1 and +1 are two classes, otherwise places from 0), or number, sum and sum
+/// of squares of values.
 VectorXd counts_of(const Dataset& records, Eigen::Index classes) {
     if (records.target == Target::value)
         return Eigen::Vector3d(static_cast<double>(records.records()),
@@ -45,7 +45,7 @@ TargetFacts target_facts(Network& network, const LocalData& data) {
     for (std::size_t a = 0; a < data.agents.size(); ++a) {
         const AgentData& agent = data.agents[a];
         auto column = local.col(static_cast<Eigen::Index>(a));
-        // Test records that all have count once.
+        // Common test records count once.
         if (agent.test && (data.own_tests || network.local_agents()[a] == 0))
             column.head(classes) = counts_of(*agent.test, classes);
         column(classes) = has_one_class(agent.shard) ? 1 : 0;

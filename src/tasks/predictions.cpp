@@ -47,7 +47,7 @@ LabelSet labels_from(const JsonValue& json) {
     return labels;
 }
 
-/// One entry for every input of a model of tables.
+/// One entry per input of a model of tables.
 Json inputs_of(const ModelCard& card) {
     Json inputs = Json::array();
     for (const ColumnShape& feature : card.shape.table->features) {
@@ -69,7 +69,7 @@ Json inputs_of(const ModelCard& card) {
     return inputs;
 }
 
-/// The scaling that the inputs tell.
+/// The scaling in the list of inputs.
 Standardisation scaling_from(const JsonValue& root, const ModelCard& card) {
     const FeatureNames features = feature_names(*card.shape.table, card.missing);
     Standardisation scaling = no_standardisation(std::ssize(features.names));
@@ -178,7 +178,7 @@ ModelCard model_card_from_json(std::string_view text, const std::string& source)
 
 namespace {
 
-/// Records of the file as the model has them, and whether each has a label that it knows.
+/// Records encoded for the model, and whether each has a known label.
 struct NewRecords {
     Dataset data;
     bool labelled = false;
@@ -224,7 +224,7 @@ NewRecords records_of(DataFile file, const ModelCard& card) {
     return records;
 }
 
-/// exp(-loss) of every class: its probability where the loss is the cross-entropy.
+/// exp(-loss) of every class, which is its probability if the loss is the cross-entropy.
 Eigen::MatrixXd class_outputs(Objective& objective,
                               const Eigen::VectorXd& model,
                               Dataset data,
@@ -238,7 +238,7 @@ Eigen::MatrixXd class_outputs(Objective& objective,
     return outputs;
 }
 
-/// The value whose squared errors to 0 and to 1 are these losses, in the data's units.
+/// The value whose squared errors to 0 and 1 are these losses, in the data's units.
 Eigen::MatrixXd value_outputs(Objective& objective,
                               const Eigen::VectorXd& model,
                               Dataset data,
@@ -281,7 +281,7 @@ void add_metrics(Predictions& predictions, const Dataset& data, const ModelCard&
     predictions.constant_metric = counts.maxCoeff() / static_cast<double>(records);
 }
 
-/// A cell as CSV has it.
+/// A cell of CSV.
 std::string quoted(const std::string& text) {
     if (text.find_first_of(",;\t\"\n") == std::string::npos) return text;
     std::string result = "\"";

@@ -37,14 +37,13 @@ std::unique_ptr<Objective> objective_of(const TaskRecord& task,
 
 namespace {
 
-/// An option that not every task has.
 struct TaskOption {
     std::string name;
-    std::optional<std::string> given;  ///< its value, where it is not the one by default
-    std::string lacked;                ///< what a task without it has not
+    std::optional<std::string> given;  ///< its value, unless it is the default
+    std::string lacked;                ///< for messages: what a task without it lacks
 };
 
-/// config.ini of a run holds every option, so one that says its default says nothing.
+/// A run's config.ini holds every option, so a default counts as not given.
 std::vector<TaskOption> options_of(const TaskConfig& config) {
     const TaskConfig usual;
     const auto given_if = [](bool given, const std::string& text) {
@@ -87,7 +86,7 @@ std::vector<TaskOption> options_of(const TaskConfig& config) {
          "columns to scale"}};
 }
 
-/// @throws ConfigError for an option that the others leave without a meaning.
+/// @throws ConfigError for an option that others make meaningless.
 void require_options_used(const TaskConfig& config, const TaskRecord& task) {
     if (!task.needs_records()) return;
     if (config.test_data && config.test_fraction != TaskConfig{}.test_fraction)
@@ -169,7 +168,7 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
 
 namespace {
 
-/// @throws ConfigError for a model that cannot be begun with.
+/// @throws ConfigError for an invalid initial model.
 void require_initial(const HandedInputs& inputs) {
     if (inputs.initial.size() != inputs.objective->dimension())
         throw ConfigError(fmt::format("initial: {} values are not allowed ({}, the dimension)",
@@ -179,7 +178,7 @@ void require_initial(const HandedInputs& inputs) {
         throw ConfigError("initial: a value is not finite (allowed: finite numbers)");
 }
 
-/// How many records, of what size, and which, as far as the program says it.
+/// Number and size of the records, and their digest if the program gives one.
 Digest digest_of_data(const std::optional<Digest>& said,
                       Eigen::Index records,
                       const Eigen::VectorXd& initial) {
@@ -189,7 +188,7 @@ Digest digest_of_data(const std::optional<Digest>& said,
     return hasher.finish();
 }
 
-/// COLLECTIVE. @throws DataError, the same on every process, where models differ.
+/// COLLECTIVE. @throws DataError, the same on every process, if models differ.
 void require_same_initial(Network& network, const Eigen::VectorXd& initial) {
     const std::span<const double> values(initial.data(), static_cast<std::size_t>(initial.size()));
     const Digest own = Hasher("sotto.initial-model.v1").add(values).finish();

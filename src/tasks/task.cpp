@@ -20,7 +20,7 @@ namespace sotto {
 
 namespace {
 
-/// One number of every agent, in their order. COLLECTIVE.
+/// One number per agent, in order. COLLECTIVE.
 /// @throws NetworkError, the same on every process, naming a process that sent something else.
 std::vector<Eigen::Index> gather_numbers(Network& network, const std::vector<Eigen::Index>& own) {
     constexpr std::uint64_t longest_number = 24;
@@ -70,8 +70,7 @@ void require_same_dimension(Network& network,
 }  // namespace
 
 void require_room(Eigen::Index parameters, std::size_t agents, const std::string& what) {
-    // A model of each agent, its gradient, its noise and what it hears, and a few more of the
-    // process.
+    // Per agent a model, its gradient, noise and received messages; the same once for the process.
     const double needed =
         sizeof(double) * static_cast<double>(parameters) * 4 * (static_cast<double>(agents) + 1);
     const auto available = static_cast<double>(available_memory_bytes());
@@ -133,7 +132,7 @@ bool is_own_task(const std::string& task) {
 }
 
 OwnTask::OwnTask(const std::string& path) : path_(path) {
-    // A name without a folder would be looked for among the system's libraries.
+    // A name without a folder would be searched among the system's libraries.
     const std::string place = path.find('/') == std::string::npos ? "./" + path : path;
     std::error_code missing;
     if (std::filesystem::exists(place, missing) &&

@@ -26,7 +26,7 @@ PartitionSpec partition_of(const TaskConfig& config, Target target) {
 
 namespace {
 
-/// What `deal` does with units, each with the label of its first record, done with their rows.
+/// Applies `deal` to units, each with the label of its first record; returns their rows.
 template <class Deal>
 std::vector<std::vector<Eigen::Index>> rows_of_units(const Units& units,
                                                      const Eigen::VectorXd& labels_of_rows,
@@ -75,7 +75,7 @@ std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
 
 namespace {
 
-/// Rows to train and, unless there are test data of their own, to test on.
+/// Rows to train on and, unless there are test data, to test on.
 Split split_of(const Dataset& all, const TaskConfig& config) {
     std::vector<Eigen::Index> rows(static_cast<std::size_t>(all.records()));
     std::iota(rows.begin(), rows.end(), Eigen::Index{0});
@@ -90,7 +90,7 @@ Split split_of(const Dataset& all, const TaskConfig& config) {
                                     by_unit ? "unit" : "record"));
     const Split split = split_rows(count, config.test_fraction, config.seed);
     if (!by_unit) return split;
-    // Whoever is trained on is not tested on.
+    // No unit is in both parts.
     auto parts = rows_of_units(units, all.labels, [&](const auto&, const auto&) {
         return std::vector{split.train, split.test};
     });
@@ -162,14 +162,14 @@ DataFile read_files(const std::string& option,
 
 namespace {
 
-/// Data as their files have them.
+/// Data as in their files.
 struct ReadData {
-    std::vector<DataFile> sets{};  ///< one that all agents share, or one a local agent
-    /// Test data that are given: none, one that all agents share, or one a local agent.
+    std::vector<DataFile> sets{};  ///< one shared by all agents, or one per local agent
+    /// Given test data: none, one shared by all agents, or one per local agent.
     std::vector<DataFile> tests{};
 };
 
-/// The same as all agents' models have them.
+/// The same data, encoded for all agents' models.
 struct FittedData {
     std::vector<Dataset> sets{};
     std::vector<std::shared_ptr<const Dataset>> tests{};
@@ -184,7 +184,7 @@ bool one_test_file_an_agent(const TaskConfig& config) {
     return config.test_data && differs_by_agent(*config.test_data);
 }
 
-/// Every agent has test records that the others do not have, or has them in units of its own.
+/// Whether agents have different test records, or differently scaled ones.
 bool tests_differ(const TaskConfig& config, const Scaling& scaling) {
     if (one_test_file_an_agent(config)) return true;
     return one_file_an_agent(config) && (!config.test_data || scaling.by_data());
@@ -218,8 +218,8 @@ const std::string& source_of(const DataFile& file) {
     return std::visit([](const auto& data) -> const std::string& { return data.source; }, file);
 }
 
-/// What one file has. @throws DataError for labels that are no classes; ConfigError where data are
-/// no table and an option says how to read one.
+/// The shape of one file. @throws DataError for labels that are no classes; ConfigError for table
+/// options if the data are no table.
 DataShape shape_of(const DataFile& file, const TaskConfig& config) {
     if (const auto* table = std::get_if<Table>(&file)) {
         const TableShape shape = shape_of(*table, config.table);
@@ -237,7 +237,7 @@ DataShape shape_of(const DataFile& file, const TaskConfig& config) {
             .labels = labels_of(data)};
 }
 
-/// @throws DataError where data of this process are of different formats, or labels no classes.
+/// @throws DataError if data of this process have different formats, or labels are no classes.
 DataShape shape_of(const ReadData& read, const TaskConfig& config) {
     const std::string& first = source_of(read.sets.front());
     const auto require_like_first = [&](const DataFile& other) {
@@ -263,7 +263,7 @@ DataShape shape_of(const ReadData& read, const TaskConfig& config) {
     return shape;
 }
 
-/// How this process would read: as its first table is, and the files that a pattern matches.
+/// This process's order: the columns of its first table, and the files that a pattern matches.
 DataOrder own_order(const ReadData& read, const TaskConfig& config) {
     DataOrder order;
     if (const auto* table = std::get_if<Table>(read.sets.data())) order.columns = table->names();
@@ -273,7 +273,7 @@ DataOrder own_order(const ReadData& read, const TaskConfig& config) {
     return order;
 }
 
-/// @throws ConfigError where a pattern does not give every agent a file, the same on all ranks.
+/// @throws ConfigError unless a pattern gives every agent a file, the same on all ranks.
 void require_one_file_an_agent(const TaskConfig& config,
                                const DataOrder& own,
                                const DataOrder& order,
@@ -304,8 +304,8 @@ void order_columns(ReadData& read, const std::vector<std::string>& names) {
     order(read.tests, "the training data");
 }
 
-/// The same data as all agents' models have them: classes for labels, categories as features, and
-/// equally many features.
+/// Encodes the data for all agents' models: classes for labels, categories as features, equally
+/// many features.
 FittedData fitted(ReadData read, const DataShape& shape, const TaskConfig& config) {
     const auto fit = [&](DataFile& file) {
         auto* table = std::get_if<Table>(&file);
@@ -379,7 +379,7 @@ void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling,
             "agent's gradients, is not counted (--bounds scales at no cost).");
 }
 
-/// What a history says of tables is rank 0's word: of whom records are is the agent's own.
+/// Process 0's history describes tables; what the agent's own privacy unit is, the agent decides.
 void require_own_units(const TaskConfig& config, const DataShape& own) {
     if (!config.known_table) return;
     const std::string units = own.table ? own.table->unit : std::string();
@@ -391,7 +391,7 @@ void require_own_units(const TaskConfig& config, const DataShape& own) {
             units));
 }
 
-/// The shape that the data have, or had when the run began that is resumed.
+/// The shape of the data, or of those at the beginning of a resumed run.
 DataShape with_known(DataShape shape, const TaskConfig& config) {
     if (config.known_table) shape.table = config.known_table;
     if (shape.table) {
@@ -416,7 +416,7 @@ std::string unit_statement(const std::string& column, bool own_files) {
                   : "");
 }
 
-/// @throws DataError where there is nothing to tell apart.
+/// @throws DataError for fewer than two classes.
 void require_two_classes(const TaskConfig& config, const DataShape& shape) {
     if (shape.target == Target::label && shape.labels.size() < 2)
         throw DataError(fmt::format(
@@ -514,7 +514,7 @@ std::string columns_text(const TableShape& table) {
     return text;
 }
 
-/// ", 160 no, 101 yes", where there are few classes.
+/// ", 160 no, 101 yes", if there are few classes.
 std::string class_counts(const Dataset& data, const LocalData& local) {
     if (local.shape.target == Target::value || local.shape.labels.size() > most_classes_shown)
         return {};

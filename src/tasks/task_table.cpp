@@ -56,7 +56,7 @@ TaskRecord averaging_task() {
 
 namespace {
 
-/// Grey images: of the shape the data say, or else square.
+/// Grey images of the data's shape, or square.
 ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
     const Eigen::Index known = data.shape.image_rows;
     const Eigen::Index rows =

@@ -23,7 +23,7 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
     return rows;
 }
 
-/// Data as their files have them: one set that all agents share, or one a local agent.
+/// Data as in their files: one set shared by all agents, or one per local agent.
 std::vector<DataFile> read_points(const TaskConfig& config,
                                   const Network& network,
                                   const Membership& members,
@@ -38,14 +38,14 @@ std::vector<DataFile> read_points(const TaskConfig& config,
     return sets;
 }
 
-/// The same with all columns of a table, by the names of all agents'.
+/// With all columns of a table, in the agreed order.
 Dataset points_of(DataFile file, const std::vector<std::string>& columns) {
     if (auto* table = std::get_if<Table>(&file))
         return all_columns(with_columns(std::move(*table), columns, "the first file of agent 0"));
     return std::move(std::get<Dataset>(file));
 }
 
-/// Labels are left out: they are no points.
+/// Without labels, which points do not have.
 DataShape shape_of_points(const std::vector<Dataset>& sets) {
     DataShape shape{.target = sets.front().target};
     for (const Dataset& set : sets) {

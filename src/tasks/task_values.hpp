@@ -13,17 +13,16 @@
 
 namespace sotto {
 
-/// Points of this process's agents, for the averaging task: no test set, every column counts,
-/// values as they are.
+/// Points of the local agents for the averaging task: no test set, every column counts, unscaled.
 struct LocalValues {
     std::vector<Dataset> shards;  ///< one per local agent; all have the same number of features
-    /// Of all agents' means; where this process has read all agents' data.
+    /// Of all agents' means, if this process has read all data.
     std::optional<Eigen::VectorXd> mean;
     std::string description;
     DataDigests digests;
 };
 
-/// Reads and deals them; "synthetic": synthetic_values, 100 for every agent. COLLECTIVE.
+/// Reads and deals the points; "synthetic": synthetic_values, 100 per agent. COLLECTIVE.
 /// @throws ConfigError (test data are given), DataError.
 [[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
                                             Network& network,
