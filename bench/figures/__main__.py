@@ -1,4 +1,4 @@
-"""deploy/figures: makes published figures again (docs/figures.md)."""
+"""deploy/figures: makes published figures again, for docs/figures.md."""
 import argparse
 import os
 import pathlib
@@ -51,7 +51,7 @@ def options():
 
 
 def chosen(names):
-    """Figures by name, in the order they are asked for."""
+    """The figures with these names, in this order."""
     if names == ["all"]:
         return FIGURES
     by_name = {name: figure for figure in FIGURES for name in (figure.name, *figure.aliases)}
@@ -63,7 +63,7 @@ def chosen(names):
 
 
 def missing(figure, size):
-    """What a figure needs and is not there."""
+    """The first data that a figure needs and that are missing, or None."""
     for name in figure.needs:
         if name == "--femnist":
             if not size.femnist or not list(pathlib.Path(size.femnist).glob("*.json")):
@@ -74,7 +74,7 @@ def missing(figure, size):
 
 
 def measured(figure, size, out):
-    """Measures a figure into its table; how it was made."""
+    """Measures a figure into its table, and returns how it was made."""
     start, resumed = time.monotonic(), size.work.exists()
     rows.write_csv(out / f"{figure.name}.csv", figure, figure.measure(size))
     made = page.made_of(figure, size, time.monotonic() - start, resumed)
@@ -83,7 +83,7 @@ def measured(figure, size, out):
 
 
 def made_or_kept(figure, size, asked):
-    """How the table of a figure was made, now or before; nothing where that cannot be."""
+    """How the table of a figure was made, now or before; None if there is no table to redraw."""
     kept = asked.out / f"{figure.name}.json"
     if not asked.redraw:
         made = measured(figure, size, asked.out)
@@ -100,7 +100,7 @@ def made_or_kept(figure, size, asked):
 
 
 def make(figure, asked, size_name):
-    """One figure; whether it was made."""
+    """Makes one figure, and returns whether it was made."""
     kept = asked.out / f"{figure.name}.json"
     if asked.redraw and kept.exists():
         size_name = page.read_made(kept)["size"]

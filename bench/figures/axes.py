@@ -1,4 +1,4 @@
-"""Axes of pictures: their ranges and where they are marked."""
+"""Axes of pictures: ranges and ticks."""
 import dataclasses
 import math
 
@@ -6,7 +6,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def quoted(text):
-    """For gnuplot, without markup."""
+    """Text for gnuplot, without markup."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
@@ -19,16 +19,16 @@ class Axis:
     ticks: dict
 
     def part(self, value):
-        """Where a value lies, from 0 to 1."""
+        """The place of a value on the axis, from 0 to 1."""
         scale = math.log if self.log else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
     def moved(self, value, part):
-        """A value that lies a part of the axis further."""
+        """The value that lies this part of the axis further."""
         return value * (self.high / self.low) ** part if self.log else value + (self.high - self.low) * part
 
     def commands(self, name):
-        """Those of gnuplot. @throws ValueError unless two ticks are there to read it by."""
+        """Commands for gnuplot. @throws ValueError with fewer than two ticks."""
         if len(self.ticks) < 2:
             raise ValueError(f"the {name} axis from {self.low:g} to {self.high:g} has {len(self.ticks)} ticks; it needs two")
         marks = ", ".join(f"{quoted(text)} {value:.10g}" for value, text in self.ticks.items())
@@ -37,8 +37,8 @@ class Axis:
 
 
 def axis_of(values, log, ticks=None, room=0.04, most=8):
-    """All values and a little room (a part of their span). ticks: where it is marked, or {value: word} of categories. most: ticks
-    within a few powers of ten."""
+    """An axis of all values and a little room (a part of their span). ticks: its marks, or {value: word} for categories. most: the
+    most ticks within a few powers of ten."""
     if isinstance(ticks, dict):
         return Axis(min(ticks) - 0.5, max(ticks) + 0.5, False, ticks)
     values = [value for value in values if value > 0] if log else values
@@ -62,7 +62,7 @@ def even_ticks(low, high):
 
 
 def log_ticks(low, high, most):
-    """Powers of ten where there are three; else 1, 2 and 5 or 1 and 3 times these; else as on an axis of differences."""
+    """Powers of ten if there are three; else 1, 2 and 5 or 1 and 3 times these; else even ticks."""
     powers = [10.0**k for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     inside = lambda values: [value for value in values if low <= value <= high]
     decades = inside(powers)
@@ -73,7 +73,7 @@ def log_ticks(low, high, most):
 
 
 def named(values):
-    """{value: text}; powers of ten as such where one is far from 1."""
+    """{value: text}; written as powers of ten if one is far from 1."""
     exponents = [round(math.log10(value)) if value > 0 else 0 for value in values]
     powers = all(abs(value / 10.0**exponent - 1) < 1e-9 for value, exponent in zip(values, exponents))
     if powers and not (min(values) >= 1e-3 and max(values) < 1e5):

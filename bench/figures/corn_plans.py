@@ -1,4 +1,4 @@
-"""[C] figure 1 and what [W] has in common with it: plans of noise."""
+"""[C] figure 1, and what [W] figure 1 shares with it: noise plans."""
 import pathlib
 import tempfile
 
@@ -11,8 +11,8 @@ from verdicts import HIGHER, LOWER, SAME
 AGENTS = 20
 EPSILONS = [3, 5, 7, 10, 15, 20, 25, 30, 40]
 PROBABILITIES = [0.2, 0.4, 0.6, 0.8, 1.0]
-SPARSE = 0.4  # "lower connectivities" of the papers, and below
-# What the papers fix: budget, clip, rounds; the budget of panels against p, and p of panels against the budget.
+SPARSE = 0.4  # the largest p of the papers' "lower connectivities"
+# The papers' settings: budget, clip and rounds; then ε where p varies, and p where ε varies.
 BUDGET = {"delta": 1e-5, "clip_norm": 0.1, "rounds": 5000}
 EPSILON, PROBABILITY = 10, 0.5
 HORIZON = 200
@@ -26,9 +26,9 @@ PLANS = {
     "cdp": {"mechanism": "cdp", "utility": "one-step"},
 }
 EXACT = "corn one-step, exact"
-# The paper calibration misses its target from here on (docs/accounting.md), and sotto refuses it.
+# From this ε on the paper calibration spends more than its target, and sotto refuses it (docs/accounting.md).
 PAPER_LIMIT = 36
-# Plans are solved until they are certified this close to the optimum.
+# Every plan is certified within this factor of the optimum.
 SOLVED = 1.01
 
 EPSILON_TICKS = [3, 5, 10, 20, 40]
@@ -39,11 +39,10 @@ SIZES = {"graphs": Sized("random graphs", 5, 10, 1), "epsilons": Sized("ε", EPS
 
 
 def setting_text(size):
-    """What figures of plans are computed with."""
-    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, Metropolis "
-            f"weights, mean of "
-            f"{size['graphs']} Erdős–Rényi graphs, `sotto plan`; calibration `paper` unless a curve says exact. Comparisons are "
-            f"paired by graph")
+    """The setting of figures of plans, in words."""
+    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, `sotto plan`, mean of "
+            f"{size['graphs']} Erdős–Rényi graphs (paired by graph); calibration `paper` unless a curve says exact")
+
 
 
 def plan_options(curve, **setting):
@@ -79,14 +78,14 @@ def by_probability(size):
 
 
 def both_panels(curves, size):
-    """Panels (a) and (b). Pairs take longest to solve: in (a), where nothing but the scale differs, two budgets."""
+    """Panels (a) and (b). Plans of pairs take longest: (a), where only the scale differs, has two budgets of them."""
     ends = [point for point in by_epsilon(size) if point[0] in (3, 30)]
     return [("epsilon", curves, by_epsilon(size)), ("epsilon", ["pairs q=1"], ends),
             ("p", [*curves, "pairs q=1"], by_probability(size))]
 
 
 def effective_claims(table):
-    """Both papers: correlation becomes more effective as ε and as p increase. How much of LDP's is left, at the ends."""
+    """Both papers: correlation becomes more effective as ε and p increase. Compares LDP's noise over theirs at both ends."""
     claims = []
     for panel, symbol in (("epsilon", "ε"), ("p", "p")):
         cells = []
@@ -94,29 +93,27 @@ def effective_claims(table):
             xs = table.xs(panel, curve, "ldp")
             at = lambda x: verdicts.ratio(table.values(panel, "ldp", x), table.values(panel, curve, x))
             cells.append((f"`{curve}` at {symbol} = {xs[-1]:g} against {xs[0]:g}", verdicts.verdict(at(xs[-1]), at(xs[0]), log=True)))
-        claims.append(Claim(f"as {symbol} increases correlated noise becomes more effective (LDP's over theirs, at the largest {symbol} "
-                            f"against the smallest)",
-                            cells, (HIGHER,)))
+        claims.append(Claim(f"as {symbol} increases, correlated noise becomes more effective (LDP's over theirs)", cells, (HIGHER,)))
     return claims
 
 
 def gap_claim(table, panel, text):
-    """The gap between DECOR and CorN is largest on sparse graphs: p up to SPARSE against every denser one, as a ratio."""
+    """The gap between DECOR and CorN is largest on sparse graphs: every p up to SPARSE against every larger p, as a ratio."""
     xs = table.xs(panel, "decor", "corn one-step")
     dense = [x for x in xs if x > SPARSE]
     cells = [cell for x in xs if x <= SPARSE for cell in table.gap_cells(panel, "decor", "corn one-step", x, dense)]
     return Claim(text, cells, (HIGHER,))
 
 
-# --- C1: noise that survives mixing ------------------------------------------------------------------------------------
+# --- C1: noise left after mixing ----------------------------------------------------------------------------------------
 
 def surviving(plan):
-    """Tr(M R) at the configured budget, for the utility that was asked for."""
+    """Tr(M R) at the configured budget, for the utility of the plan."""
     return plan["objective"] / plan["kappa"]
 
 
 def surviving_horizon(options):
-    """The noise of HORIZON rounds that a plan leaves, whatever the plan minimised."""
+    """The noise that a plan leaves over HORIZON rounds, whatever it minimised."""
     with tempfile.TemporaryDirectory() as folder:
         plan = pathlib.Path(folder) / "plan.json"
         running.sotto_json("plan", options | {"out": plan})
@@ -143,11 +140,9 @@ def caption_c1(table, size):
     sparse = min(table.xs("p", "decor"))
     dense = [x for x in table.xs("p", "decor") if x != sparse]
     return Caption(
-        paper="Tr(W R Wᵀ), the noise left after one mixing step, of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and "
-              "n (p = 0.5, ε = 10), log scale. LDP has the highest variance; as ε and p increase correlation becomes more "
-              "effective; CorN is "
-              "consistently lower than DECOR; the gap is particularly large on sparse graphs. The text has no numbers.",
-        setting=f"the same quantity, in units of the gradient squared: {setting_text(size)}.",
+        paper="the noise left after one mixing step, Tr(W R Wᵀ), of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and n (p = 0.5, "
+              "ε = 10), log scale. No numbers in the text.",
+        setting=f"the same, in units of the gradient squared: {setting_text(size)}.",
         claims=[
             Claim("LDP has the highest variance: DECOR is below it", everywhere("decor", "ldp"), (LOWER,)),
             Claim("LDP has the highest variance: CorN is below it", everywhere("corn one-step", "ldp"), (LOWER,)),
@@ -155,32 +150,30 @@ def caption_c1(table, size):
             Claim("CorN is consistently below DECOR, against ε", table.cells("epsilon", "corn one-step", "decor"), (LOWER,)),
             Claim("CorN is consistently below DECOR, against n", table.cells("n", "corn one-step", "decor"), (LOWER,)),
             Claim("CorN is consistently below DECOR, against p (below 1)", table.cells("p", "corn one-step", "decor", below_one), (LOWER,)),
-            Claim(f"at p = 1 CorN and DECOR are nearly the same (the same: a factor below {SOLVED:g})",
+            Claim(f"at p = 1 CorN and DECOR are nearly the same (margin: factor {SOLVED:g})",
                   table.cells("p", "corn one-step", "decor", at_one, margin=SOLVED), (SAME,)),
-            gap_claim(table, "p", f"the gap between DECOR and CorN is particularly large for sparser networks, as a ratio (p up "
-                                  f"to {SPARSE:g} against "
-                                  f"denser ones)"),
-            Claim("the gap between DECOR and CorN is particularly large for sparser networks, as a difference",
+            gap_claim(table, "p", f"the gap between DECOR and CorN is largest on sparse graphs, as a ratio (p ≤ {SPARSE:g} against denser "
+                                  f"ones)"),
+            Claim("the gap between DECOR and CorN is largest on sparse graphs, as a difference",
                   table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True), (HIGHER,)),
         ],
-        notes=f"against ε all curves of one calibration are 1/ε² times a number of their own, so ε changes no ratio between them. With "
-              f"the `paper` calibration "
-              f"curves end below ε = {PAPER_LIMIT}: sotto refuses it beyond, where it would spend more than it says (docs/accounting.md).",
+        notes=f"against ε every curve of one calibration is 1/ε² times a number, so ε changes no ratio. Curves with the `paper` "
+              f"calibration end below ε = {PAPER_LIMIT}: beyond, sotto refuses it, since it would spend more than it says "
+              f"([accounting](accounting.md)).",
         ours=[
-            Told(f"exact calibration against the papers', `{EXACT}` against `corn one-step`",
-                 table.cells("epsilon", EXACT, "corn one-step")),
+            Told(f"`{EXACT}` against `corn one-step`", table.cells("epsilon", EXACT, "corn one-step")),
             Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",
                  table.cells("p", "pairs q=1", "corn one-step")),
-            Told("`pairs q=1` against `decor`, made against outsiders only", table.cells("p", "pairs q=1", "decor")),
-            Told(f"(d), the noise of {HORIZON} rounds together: `corn horizon` against `corn one-step`",
+            Told("`pairs q=1` against `decor`, planned against outsiders only", table.cells("p", "pairs q=1", "decor")),
+            Told(f"(d), the noise of {HORIZON} rounds: `corn horizon` against `corn one-step`",
                  table.cells("late", "corn horizon", "corn one-step")),
-            Told("`decor horizon` against `decor`", table.cells("late", "decor horizon", "decor")),
+            Told("(d): `decor horizon` against `decor`", table.cells("late", "decor horizon", "decor")),
         ])
 
 
 SURVIVING = ("surviving_noise", "Tr(W R Wᵀ)")
 C1 = Figure(
-    "C1", "noise that survives mixing, against ε, p and n",
+    "C1", "noise left after mixing, against ε, p and n",
     [Panel("epsilon", f"(a) p = {PROBABILITY:g}", EPSILON_PANEL, SURVIVING, "ε", log_x=True, log_y=True, ticks=EPSILON_TICKS),
      Panel("p", f"(b) ε = {EPSILON}", PROBABILITY_PANEL, SURVIVING, "p", log_y=True, ticks=PROBABILITIES),
      Panel("n", f"(c) p = {PROBABILITY:g}, ε = {EPSILON}", ("agents", "agents n"), SURVIVING, "n", log_y=True),

@@ -1,4 +1,4 @@
-"""[C] figure 2: independent seeds, and who holds them."""
+"""[C] figure 2: the number of independent seeds, and who holds them."""
 import random
 
 import running
@@ -9,7 +9,7 @@ from verdicts import HIGHER, SAME, verdict
 
 COALITIONS = [0, 1, 2]
 EVERY_PAIR, LDP = "a seed for every pair (190)", "no shared seed (ldp)"
-# Optima are certified to one per cent.
+# Plans are certified within one per cent of the optimum.
 SOLVED = 0.01
 
 
@@ -25,12 +25,12 @@ def random_groups(length):
     return lambda m: [sorted(random.Random(f"{length} {i}").sample(range(AGENTS), length)) for i in range(m)]
 
 
-# Who holds seed i of m.
+# Who holds seed i of m, by name.
 DESIGNS = {"disjoint blocks": blocks, "windows of 10": windows(10), "windows of 5": windows(5), "random fives": random_groups(5)}
 
 
 def left_over(job):
-    """Noise left by the best plan for these seed groups, of what LDP leaves; a seed of one agent is private noise."""
+    """Noise left by the best plan for these seed groups, as a part of LDP's. A seed that one agent holds is private noise."""
     groups, options = job
     groups = [group for group in groups if len(group) > 1]
     if not groups:
@@ -53,7 +53,7 @@ def measure(size):
     rows = []
     for panel, curve, m, _ in cells:
         row = mean_row(panel, curve, m, {str(seed): next(values) for seed in seeds})
-        # What every pair has a seed for does not depend on m: a line.
+        # One seed per pair does not depend on m: a line.
         rows += [Row(panel, curve, x, row.y, row.low, row.high, row.seeds) for x in ([m] if curve != EVERY_PAIR else counts)]
     return rows + [Row(f"q{q}", LDP, m, 1.0) for q in size["coalitions"] for m in counts]
 
@@ -68,27 +68,26 @@ def caption(table, size):
     at_last = lambda panel, name: [(f"{name}, q = {panel[1:]}, m = {last:g}", table.compare(panel, name, LDP, last, SOLVED))]
     panels = [f"q{q}" for q in COALITIONS if table.curves(f"q{q}")]
     return Caption(
-        paper="Tr(W R Wᵀ) against the number m of independent seeds, disjoint groups of agents; special cases: m = 1 with q = 0 is CorN, "
-              "m = n with q = n - 1 is LDP. The "
-              "text gives no numbers, and says neither who is in a group nor which q was used.",
-        setting=f"the same, divided by LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
-                f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Who holds the seeds: "
-                f"m blocks of consecutive agents; m cyclic windows of 10 or of 5 agents; m random sets of five. The same: within "
-                f"{SOLVED:g}, to which plans are certified.",
+        paper="Tr(W R Wᵀ) against the number m of independent seeds, for disjoint groups of agents; m = 1 with q = 0 is CorN, m = n with "
+              "q = n - 1 is LDP. The text gives no numbers, no groups and no q.",
+        setting=f"the same over LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
+                f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Seeds belong to m "
+                f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. Margin {SOLVED:g}, to "
+                f"which plans are certified.",
         claims=[
             Claim("with disjoint groups and q = 0, more seeds leave no less noise", steps, (HIGHER, SAME)),
             Claim("m = n is LDP", at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,)),
         ],
-        notes="the paper gives all agents one private variance, here each has its own, which leaves no more noise. Dividing by LDP's "
-              "takes away what ε, T and C do, which is one factor for all curves.",
+        notes="every agent has its own private variance (in the paper one for all), which leaves no more noise. Dividing by LDP's "
+              "removes the effect of ε, T and C, one factor for all curves.",
         ours=[
-            Told(f"one seed for all (m = {first:g}) against LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
-            Claim("against one curious agent (q = 1) disjoint groups are worth nothing: whoever shares your seed removes its noise. Noise "
-                  "left, less LDP's",
+            Told(f"one seed for all (m = {first:g}) less LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
+            Claim("against one curious agent (q = 1) disjoint groups are worth nothing, since whoever shares a seed removes its noise: "
+                  "noise left, less LDP's",
                   table.cells("q1", "disjoint blocks", LDP, margin=SOLVED), (SAME,)),
-            Told("overlapping groups help once no agent holds every seed that another one holds; noise left, less LDP's",
+            Told("overlapping groups help if no agent holds every seed of another one: noise left, less LDP's",
                  [cell for panel in panels if panel != "q0" for name in overlapping for cell in at_last(panel, name)]),
-            Told("a seed for every pair of agents; noise left, less LDP's",
+            Told("a seed for every pair: noise left, less LDP's",
                  [(f"q = {panel[1:]}", table.compare(panel, EVERY_PAIR, LDP, last, SOLVED)) for panel in panels]),
         ])
 
@@ -96,7 +95,7 @@ def caption(table, size):
 AGAINST = ["outsiders (q = 0)", "any one agent (q = 1)", "any two (q = 2)"]
 COUNTS = [1, 2, 4, 5, 7, 10, 15, 20]
 FIGURES = [Figure(
-    "C2", "noise that survives, against the number of seeds and who holds them",
+    "C2", "noise left, against the number of seeds and who holds them",
     [Panel(f"q{q}", f"({'abc'[q]}) against {AGAINST[q]}", ("seeds", "independent seeds m"),
            ("surviving_noise_of_ldp", "Tr(W R Wᵀ), of LDP's"),
            "m", ticks=[1, 5, 10, 15, 20]) for q in COALITIONS],

@@ -1,4 +1,4 @@
-"""[C] figures 3 to 5, [W] figures 2 and 3: trainings, against the budget and connectivity; and A9A, our own."""
+"""[C] figures 3 to 5 and [W] figures 2 and 3: trainings against budget and connectivity; A9A is our own."""
 import dataclasses
 
 import images
@@ -13,11 +13,11 @@ from verdicts import HIGHER, LOWER, SAME
 
 ORDER = ["ldp", "decor", "corn one-step", "pairs q=1", "decor horizon", "corn horizon", "cdp", "none"]
 OURS = ["decor horizon", "corn horizon", "pairs q=1"]
-# Two gaps on a logarithmic axis are nearly the same within a factor, losses and accuracies within a difference.
+# Margins of "nearly the same": a factor on a logarithmic axis, a difference of losses and accuracies.
 SAME_FACTOR, SAME_DIFFERENCE = 1.1, 0.01
 FOLDS = 10  # an order of magnitude
 STEPS = [0.1, 0.05, 0.01, 0.005, 0.001]  # the papers' grid
-ADJACENCIES = {"agent": "an agent's data", "record": "one record"}
+ADJACENCIES = {"agent": "an agent's data", "record": "one record"}  # in titles of panels
 
 
 def seeds(size):
@@ -25,8 +25,7 @@ def seeds(size):
 
 
 def connectivity_panels(name, size, metric, settings, panels, row=mean_row):
-    """Rows of two panels of a sweep, named by `panels`: the budgets at PROBABILITY; the probabilities at EPSILON, that of the first
-    panel among them."""
+    """Rows of two panels of a sweep: budgets at PROBABILITY, and probabilities at EPSILON, with the point that both share."""
     budget, spread = panels
     settings = settings | {"seed": words(seeds(size))}
     runs = running.trainings(name, size, settings | {"epsilon": words(size["epsilons"]), "edge-probability": PROBABILITY})
@@ -47,47 +46,45 @@ def outperforms(table, panel, first, second, better, xs=None):
 
 
 def trained_claims(table, panels, better, margin):
-    """What [C] says of its figures 3 to 5 (VI-B), for the panels against ε and p."""
+    """The claims of [C] VI-B about its figures 3 to 5, for the panels against ε and p."""
     budget, spread = panels
-    margin_text = f"a factor below {margin:g}" if table.panels[spread].log_y else f"within {margin:g}"
+    margin_text = f"factor {margin:g}" if table.panels[spread].log_y else f"{margin:g}"
     worse = HIGHER if better == LOWER else LOWER
     sparse = [x for x in table.xs(spread, "decor", "corn one-step") if x <= SPARSE]
     dense = [x for x in table.xs(spread, "decor", "corn one-step") if x > SPARSE]
     return [
         outperforms(table, budget, "decor", "ldp", better), outperforms(table, budget, "corn one-step", "ldp", better),
         outperforms(table, spread, "corn one-step", "decor", better, lambda x: x < 1),
-        Claim(f"at p = 1 `corn one-step` and `decor` are nearly the same (the same: {margin_text})",
+        Claim(f"at p = 1 `corn one-step` and `decor` are nearly the same (margin: {margin_text})",
               table.cells(spread, "corn one-step", "decor", lambda x: x == 1, margin), (SAME,)),
-        Claim(f"`corn one-step` outperforms `decor` by the largest margin at p up to {SPARSE:g} (its margin there against that at "
-              f"denser ones)",
+        Claim(f"the lead of `corn one-step` over `decor` is largest at p ≤ {SPARSE:g} (against larger p)",
               [cell for x in sparse for cell in table.gap_cells(spread, "decor", "corn one-step", x, dense)], (worse,))]
 
 
 def fold_claim(table, panel, text):
-    """Up to an order of magnitude less than LDP: where DECOR or CorN is furthest below it."""
+    """Up to an order of magnitude less than LDP: compared where DECOR or CorN is furthest below it."""
     far = max(((curve, x) for curve in ("decor", "corn one-step") for x in table.xs(panel, curve, "ldp") if table.y(panel, curve, x) > 0),
               key=lambda at: table.y(panel, "ldp", at[1]) / table.y(panel, at[0], at[1]))
     ratio = verdicts.ratio(table.values(panel, "ldp", far[1]), table.values(panel, far[0], far[1]))
-    return Claim(f"{text}: LDP's over that of `{far[0]}` at {table.label(panel, far[1])}, where it is largest, against {FOLDS}",
+    return Claim(f"{text}: LDP's over `{far[0]}`'s at {table.label(panel, far[1])}, where it is largest, against {FOLDS}",
                  [("", verdicts.against(ratio, FOLDS, log=True))], (HIGHER, SAME))
 
 
 def ours_told(table, panel, best="cdp"):
-    """What our variants add to the published ones, and how far the trusted aggregator is."""
+    """Our variants against the published ones and the trusted aggregator."""
     return [Told(f"`{ours}` against `{published}`", table.cells(panel, ours, published))
             for ours, published in (("decor horizon", "decor"), ("corn horizon", "corn one-step"), ("pairs q=1", "decor"),
                                     ("corn horizon", best), ("pairs q=1", best)) if table.xs(panel, ours, published)]
 
 
-def trained_setting(size):
-    return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, exact calibration, T = {size['rounds']}, "
-            f"{size['seeds']} seeds of graph, data "
-            "and noise. `decor` and `corn one-step` are the published variants, with the published one-step objective")
+def trained_setting(size, clip=f"{BUDGET['clip_norm']:g}"):
+    return (f"{AGENTS} agents, C = {clip}, δ = {shown(BUDGET['delta'])}, exact calibration, T = {size['rounds']}, {size['seeds']} seeds")
+
 
 
 # --- C3: quadratic functions -------------------------------------------------------------------------------------------
 
-CLIP = 600  # no gradient near the start is longer
+CLIP = 600  # at least the length of every gradient near the start
 PRINTED = ("none", "ldp", "decor", "corn one-step", "cdp")
 
 
@@ -104,29 +101,24 @@ def caption_c3(table, size):
     printed = {curve: table.ys("printed", curve) for curve in table.curves("printed")}
     noisy = [y for curve in printed if curve != "none" for y in printed[curve].values()]
     return Caption(
-        paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds. Across all ε both "
-              "DECOR and CorN "
-              "outperform LDP, in [W] “by up to an order of magnitude”; CorN consistently outperforms DECOR for all p, by the largest "
-              "margin at p ≤ 0.4; "
-              "at p = 1 both are nearly the same.",
-        setting=f"(a), (b): {trained_setting(size)}; steps {0.01:g}/√t, clip {CLIP}, which no gradient near the start exceeds; geometric "
-                f"means. (c): the same with "
-                f"the clip as printed, C = {BUDGET['clip_norm']:g} (arithmetic means). Sweep file: `bench/figures/quadratic.ini`.",
+        paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds.",
+        setting=f"(a), (b): {trained_setting(size, f'{CLIP} (no gradient near the start is longer)')}; steps {0.01:g}/√t; geometric means. "
+                f"(c): clip {BUDGET['clip_norm']:g}, as printed; arithmetic means. Sweep file: `bench/figures/quadratic.ini`.",
         claims=[*trained_claims(table, ("epsilon", "p"), LOWER, SAME_FACTOR),
                 fold_claim(table, "epsilon", "correlated noise decreases final losses by up to an order of magnitude ([W])")],
-        notes=f"(a) and (b) have a clip of {CLIP} where C = {BUDGET['clip_norm']:g} is printed. Gradients of eq. 11 are up to {CLIP} "
-              f"long; clipped to {BUDGET['clip_norm']:g} half of the "
-              f"agents pull one way and half the other: without noise the gap ends at {span(list(printed['none'].values()))}, with it at "
-              f"{span(noisy)} in (c). "
-              "The noise of (a) and (b) belongs to their clip, so losses are those of a private run.",
+        notes=f"(a) and (b) have a clip of {CLIP} where C = {BUDGET['clip_norm']:g} is printed. Gradients of eq. 11 are up to {CLIP} long; "
+              f"clipped to {BUDGET['clip_norm']:g}, half of the agents pull one way and half the other: the gap in (c) ends at "
+              f"{span(list(printed['none'].values()))} without noise, at {span(noisy)} with it. The noise of (a) and (b) belongs to their "
+              "clip, so their losses are those of private runs.",
         ours=[*ours_told(table, "p"),
-              *[Told(f"(c), clip as printed: `{curve}` against training without noise (the same: within {SAME_DIFFERENCE:.0%} of the gap)",
+              *[Told(f"(c): `{curve}` against training without noise (margin: {SAME_DIFFERENCE:.0%} of the gap)",
                      table.cells("printed", curve, "none", margin=SAME_DIFFERENCE * printed_level(printed)))
                 for curve in ("ldp", "decor", "corn one-step")]])
 
 
+
 def printed_level(printed):
-    """One per cent of this is the margin in (c)."""
+    """The gap of which SAME_DIFFERENCE is the margin in (c)."""
     return max(printed["none"].values())
 
 
@@ -145,10 +137,10 @@ C3 = Figure(
                                               {"rounds": size["rounds"], "epsilon": EPSILON, "clip-norm": CLIP}))
 
 
-# --- C4, C5: a9a and MNIST, an agent's data protected and one record ---------------------------------------------------
+# --- C4, C5: a9a and MNIST, at agent level and at record level ---------------------------------------------------------
 
 def adjacency_panels(metric):
-    """(a), (b) for an agent's data, (c), (d) for one record."""
+    """(a), (b) at agent level, (c), (d) at record level."""
     panels = []
     for adjacency, protected in ADJACENCIES.items():
         letters = "ab" if adjacency == "agent" else "cd"
@@ -164,7 +156,7 @@ def panel_names(adjacency):
 
 
 def both_adjacencies(name, size, metric, settings):
-    """Every record counts in every round, as in the published accounting, whatever is protected."""
+    """Rows at both levels. Every record takes part in every round, as in the published accounting."""
     rows = []
     for adjacency in ADJACENCIES:
         part = dataclasses.replace(size, work=size.work / adjacency)
@@ -174,26 +166,27 @@ def both_adjacencies(name, size, metric, settings):
 
 def adjacency_claims(table, better):
     claims = []
-    for adjacency, protected in ADJACENCIES.items():
+    for adjacency in ADJACENCIES:
         for claim in trained_claims(table, panel_names(adjacency), better, SAME_DIFFERENCE):
-            claims.append(dataclasses.replace(claim, text=f"{protected} protected: {claim.text}"))
+            claims.append(dataclasses.replace(claim, text=f"{adjacency} level: {claim.text}"))
     return claims
 
 
 def adjacency_told(table, better):
-    told = [Told(f"one record protected: {text.text}", text.cells) for text in ours_told(table, "p-record")]
-    told += [Told(f"an agent's data protected: {text.text}", text.cells) for text in ours_told(table, "p-agent")]
+    told = [Told(f"record level: {text.text}", text.cells) for text in ours_told(table, "p-record")]
+    told += [Told(f"agent level: {text.text}", text.cells) for text in ours_told(table, "p-agent")]
     shared = [x for x in table.xs("p-record", "corn one-step") if x in table.xs("p-agent", "corn one-step")]
-    told.append(Told("`corn one-step` with one record protected against the same with an agent's data protected",
+    told.append(Told("`corn one-step` at record level against agent level",
                      [(table.label("p-agent", x), verdicts.verdict(table.values("p-record", "corn one-step", x),
                                                                    table.values("p-agent", "corn one-step", x)))
                       for x in shared]))
     return told
 
 
-WHICH = ("The paper's sentence claims protection of an agent's data (II-A; a single sample is a weaker aim, footnote 1): (a), (b). The "
-         "published scripts of [W] clip every sample "
-         "(`mbz` 1) and add noise for a change of one sample, which is protection of one record: (c), (d)")
+WHICH = ("Agent level, (a) and (b): an agent's data are protected, as the paper claims (II-A; footnote 1 calls a single sample a weaker "
+         "aim). Record level, (c) and (d): one record is protected, as in the published scripts of [W], which clip every sample (`mbz` "
+         "1) and add noise for a change of one sample")
+
 
 
 def training_settings(size):
@@ -208,24 +201,21 @@ def caption_c4(table, size):
     quiet, clipped = (span(verdicts.numbers(table.values(panel, "none", table.xs(panel, "none")[0]))) for panel in ("p-agent", "p-record"))
     worst = min(table.xs("epsilon-agent", "ldp"))
     return Caption(
-        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds. Across "
-              "all ε DECOR and CorN "
-              "outperform LDP ([W]: by up to an order of magnitude), CorN outperforms DECOR for all p, by the largest margin at p ≤ 0.4, "
-              "nearly the same at p = 1. "
-              "No numbers in the text.",
-        setting=f"{trained_setting(size)}; batches of 128, Dirichlet(10) shards, step size chosen for every cell of "
-                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is "
-                f"at an edge, on a fifth of the training data; loss of the agents' own models on a9a.t. {WHICH}. Sweep file: "
+        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds. No "
+              "numbers in the text.",
+        setting=f"{trained_setting(size)}; batches of 128, Dirichlet(10) shards, step sizes {', '.join(f'{s:g}' for s in size['steps'])}, "
+                f"tuned on a fifth of the training data; loss of the agents' own models on a9a.t. {WHICH}. Sweep file: "
                 f"`bench/figures/logistic.ini`.",
         claims=[*adjacency_claims(table, LOWER), fold_claim(table, "epsilon-agent", "correlated noise decreases final losses by up to an "
                                                                                     "order of magnitude ([W])")],
-        notes=f"not regularised (neither the paper nor the published scripts say how strongly), and tested on a9a.t (a third of all "
-              f"records, as the scripts split them) where the text says a fifth. "
+        notes=f"no regularisation (neither paper nor scripts give its strength); the test set is a9a.t (a third of all records, as in the "
+              f"scripts; the text says a fifth). "
               f"Without noise the loss is {quiet} (by seed), LDP's at ε = {worst:g} {table.y('epsilon-agent', 'ldp', worst):.3g}. "
-              f"With every record clipped to {BUDGET['clip_norm']:g} it is {clipped} without noise, too: in (c), (d) the clip decides, "
-              "not the noise, and losses are lower at steps between and beyond those of the grid ([findings](findings.md)). "
-              "Exact calibration needs less noise for the same ε than the paper's (C1). DECOR's noise made for many rounds is in A9A.",
+              f"With every record clipped to {BUDGET['clip_norm']:g} it is {clipped} even without noise: in (c) and (d) the clip decides, "
+              "not the noise, and steps between and beyond those of the grid give lower losses ([findings](findings.md)). "
+              "Exact calibration needs less noise for the same ε than the paper's (C1). A9A plans DECOR's noise for many rounds.",
         ours=adjacency_told(table, LOWER))
+
 
 
 LOSS, ACCURACY = ("test_loss", "test loss"), ("test_accuracy", "test accuracy")
@@ -248,20 +238,18 @@ def measure_c5(size):
 
 def caption_c5(table, size):
     return Caption(
-        paper="test accuracy of a shallow neural network on MNIST against ε (p = 0.5) and p (ε = 10), otherwise as C4: the same order "
-              "and trends. "
-              "No numbers in the text, nor the size of the network. The published scripts of [W]: a network of two convolutions and two "
-              "dense layers, T = 1000, a fifth of the records, ε from 10 to 40, "
-              "p from 0.6 to 1, nine seeds, one step size for all.",
-        setting=f"{trained_setting(size)}; {images.NETWORKS[size['network']][0]}, batches of 128, {size['part']:g} of the records of MNIST, "
-                f"Dirichlet(10) shards, step size chosen for every cell of "
-                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is at an edge, on held-out training images; "
-                f"accuracy of the agents' own models on the test images. {WHICH}. "
-                "Sweep file: `bench/figures/image.ini`.",
+        paper="test accuracy of a shallow neural network on MNIST against ε (p = 0.5) and p (ε = 10), with the order and trends of C4. No "
+              "numbers in the text, nor the size of the network. The published scripts of [W]: two convolutions and two dense layers, T = "
+              "1000, a fifth of the records, ε from 10 to 40, p from 0.6 to 1, nine seeds, one step size for all.",
+        setting=f"{trained_setting(size)}; {images.NETWORKS[size['network']][0]}, batches of 128, {size['part']:g} of the records of "
+                f"MNIST, Dirichlet(10) shards, step sizes {', '.join(f'{s:g}' for s in size['steps'])}, tuned on held-out training images; "
+                f"accuracy of the agents' own models on the test images. Agent and record level as in C4. Sweep file: "
+                f"`bench/figures/image.ini`.",
         claims=adjacency_claims(table, HIGHER),
-        notes="exact calibration where the scripts invert Theorem 2; the step size is chosen for every cell where they have one for all. "
-              "MNIST's own test images are the test set, as in the scripts.",
+        notes="exact calibration (the scripts invert Theorem 2), and a step size for every cell (the scripts: one for all). As in the "
+              "scripts, MNIST's test images are the test set.",
         ours=adjacency_told(table, HIGHER))
+
 
 
 C5 = Figure(
@@ -288,12 +276,9 @@ def caption_a9a(table, size):
     ordered = ["cdp", "corn horizon", "pairs q=1", "decor horizon", "ldp"]
     return Caption(
         paper="",
-        setting=f"the question of C4 for more budgets, with sotto's defaults: {AGENTS} agents, Erdős–Rényi p = {PROBABILITY:g}, T = "
-                f"{size['rounds']}, batches of 128, C = {BUDGET['clip_norm']:g}, "
-                f"δ = {shown(BUDGET['delta'])}, exact calibration, an agent's data protected, every plan ours, made for {HORIZON} rounds "
-                f"(`horizon:{HORIZON}`; so also DECOR's, which as published minimises one step: C4), "
-                f"{size['seeds']} seeds, step size chosen for every cell on a fifth of the training data; loss of the agents' own models "
-                f"on a9a.t. Sweep file: `bench/figures/a9a.ini`.",
+        setting=f"C4 (a) for more budgets, with sotto's defaults: {trained_setting(size)}, Erdős–Rényi p = {PROBABILITY:g}, batches of "
+                f"128, agent level; all plans, DECOR's too, are made for {HORIZON} rounds (`horizon:{HORIZON}`); step size tuned on a "
+                f"fifth of the training data; loss of the agents' own models on a9a.t. Sweep file: `bench/figures/a9a.ini`.",
         claims=[Claim(f"`{a}` has less loss than `{b}`", table.cells("loss", a, b), (LOWER,)) for a, b in zip(ordered, ordered[1:])])
 
 

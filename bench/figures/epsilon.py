@@ -1,4 +1,4 @@
-"""Epsilon of a Gaussian mechanism, for means over many pairs of agents; a test compares it with `sotto account --mu`."""
+"""Epsilon of a Gaussian mechanism, for means over many pairs of agents. A test compares it with `sotto account --mu`."""
 import math
 
 

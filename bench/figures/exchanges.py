@@ -1,4 +1,4 @@
-"""Our own figure: what exchanges buy that cost no privacy. Trainings and results are those of bench/free.py."""
+"""Our own figure: what exchanges gain that cost no privacy. Trainings and results come from bench/free.py."""
 import dataclasses
 
 import free
@@ -12,8 +12,7 @@ ENDS = {"final gossip": "gossip", "final gossip, tail mean": "gossip, tail mean"
         "K auto, all": "all, K auto"}
 NAMES = {"pairs": "pairs q=1", "corn": "corn horizon", "cdp": "trusted aggregator"}
 NEEDS = ("a9a.gz", "a9a.t.gz")
-SETTING = (f"agent adjacency, ε = 10, δ = 1e-5, T = 1000, mean of {len(free.SEEDS)} seeds, step size chosen for every cell on held-out "
-           f"training records")
+SETTING = (f"agent adjacency, ε = 10, δ = 1e-5, T = 1000, mean of {len(free.SEEDS)} seeds, step size tuned on held-out training records")
 
 
 def cell_of(table, mechanism, lever):
@@ -41,7 +40,7 @@ def measure(size):
 
 
 def compared(table, graph, first, second):
-    """The verdict on one lever against another, each 'mechanism, lever'."""
+    """The verdict on one lever against another, each named 'mechanism, lever'."""
     panel = f"{graph}-levers"
     return verdict(table.values(panel, first, 0), table.values(panel, second, 0))
 
@@ -51,17 +50,17 @@ def caption(table, size):
     cells = lambda first, second: [(GRAPHS[graph], compared(table, graph, first, second)) for graph in shown]
     return Caption(
         paper="",
-        setting=f"test loss on a9a of what agents end up with, against what all agents send in a training; {SETTING}. Curves: K = 1, 2, "
-                f"4, 8 and auto exchanges "
-                "a round with Chebyshev weights, last models. Single points: with final gossip (auto), and with the mean of the last half "
-                "of the models besides; only in the table: with all of it and optimised mixing weights. `bench/run free` measures.",
-        claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than with K = 1 and last models",
+        setting=f"test loss on a9a of the agents' final models against bytes sent by all agents; {SETTING}. Curves: last models after K "
+                f"= 1, 2, 4, 8 and auto exchanges per round with Chebyshev weights. Single points: with final gossip (auto), and with "
+                f"the mean of the last half of the models too; only in the table: all of these with optimised mixing weights. `bench/run "
+                f"free` measures.",
+        claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than last models with K = 1",
                       cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"),
                       (LOWER,))
                 for mechanism in free.MECHANISMS for lever, text in (("final gossip", "final gossip alone"), ("K auto", "K auto"))],
-        ours=[Told("pairs with K auto against the trusted aggregator", cells("pairs, K auto", "cdp, K = 1")),
-              Told("pairs with final gossip and tail mean against last models, both K = 1", cells("pairs, final "
-                                                                                                  "gossip, tail mean", "pairs, K = 1"))])
+        ours=[Told("`pairs q=1` with K auto against the trusted aggregator", cells("pairs, K auto", "cdp, K = 1")),
+              Told("`pairs q=1` with final gossip and tail mean against last models, both K = 1",
+                   cells("pairs, final gossip, tail mean", "pairs, K = 1"))])
 
 
 def panels(axis):
@@ -73,5 +72,5 @@ def panels(axis):
     return found
 
 
-FIGURES = [Figure("FREE", "what exchanges buy that cost no privacy", panels(("megabytes", "MB sent by all agents")), measure, caption,
+FIGURES = [Figure("FREE", "what exchanges gain that cost no privacy", panels(("megabytes", "MB sent by all agents")), measure, caption,
                   needs=NEEDS)]

@@ -1,4 +1,4 @@
-"""What a figure is: sizes, panels, claims and captions. No figure is named here."""
+"""The parts of a figure: sizes, panels, claims and captions."""
 import dataclasses
 
 import verdicts
@@ -7,7 +7,7 @@ from verdicts import NOT_DECIDED
 
 @dataclasses.dataclass(frozen=True)
 class Sized:
-    """A number or list that a figure has in three sizes. label: its name in a caption. tiny: for tests (None: the default)."""
+    """A number or list with a value for each of three sizes. label: its name in a caption. tiny: for tests (None: the default)."""
     label: str
     default: object
     full: object
@@ -16,8 +16,8 @@ class Sized:
 
 @dataclasses.dataclass
 class Size:
-    """How much is measured: the default (minutes), the papers' sizes (full), or a trial of the tests (tiny). values: what the
-    figure has in several sizes. work: where what is done is kept until the figure is made."""
+    """How much is measured: the default (minutes), the papers' sizes (full), or a trial for tests (tiny). values: the figure's
+    Sized. femnist: folder of FEMNIST. work: folder of finished trainings until the figure is made."""
     name: str = "default"
     values: dict = dataclasses.field(default_factory=dict)
     femnist: str | None = None
@@ -30,7 +30,7 @@ class Size:
         return sized.tiny if self.name == "tiny" and sized.tiny is not None else sized.default
 
     def smaller(self):
-        """What is not as in the paper, each as 'label ours (the paper's)'."""
+        """What is smaller than in the paper, each as 'label ours (the paper's)'."""
         return [f"{sized.label} {shown(self[key])} ({shown(sized.full)})" for key, sized in self.values.items()
                 if self[key] != sized.full]
 
@@ -44,9 +44,9 @@ def shown(value):
 
 @dataclasses.dataclass
 class Panel:
-    """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: where the x axis is marked, or
-    {value: word} of categories. top: what lies above is not drawn. bars: intervals as bars. joined: points of a curve by lines.
-    drawn: whether it is in the picture, or only in the table. left_out: curves that are only in the table."""
+    """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: marks of the x axis, or {value: word}
+    for categories. top: points above are not drawn. bars: draw intervals as bars. joined: draw lines between points. drawn: in the
+    picture, not only in the table. left_out: curves that are only in the table."""
     key: str
     title: str
     x: tuple
@@ -64,8 +64,8 @@ class Panel:
 
 @dataclasses.dataclass(eq=False)
 class Figure:
-    """name, other names, one line, panels; measure(size) -> rows; caption(table, size) -> Caption. needs: data files.
-    sizes: {key: Sized}. checked(size) -> options of one training that `--check-mpi` repeats with one rank an agent."""
+    """A figure. measure(size) -> rows; caption(table, size) -> Caption. needs: data files. aliases: other names. sizes: {key: Sized}.
+    checked(size) -> options of the training that `--check-mpi` repeats with one rank per agent."""
     name: str
     title: str
     panels: list
@@ -84,11 +84,11 @@ AGREES, DIFFERS = "agrees", "differs"
 NOT_MEASURED = "not measured at this size"
 
 
-FEW = 3  # comparisons with the same verdict that are told one by one
+FEW = 3  # so many comparisons with the same verdict are written one by one
 
 
 def told(cells):
-    """Cells as text, those with the same verdict together: a few one by one, more as where they are and how far they reach."""
+    """Cells as text, grouped by verdict: a few one by one, more with their places and their range."""
     groups = {}
     for label, verdict in cells:
         groups.setdefault(verdict.word, []).append((label, verdict))
@@ -96,7 +96,7 @@ def told(cells):
 
 
 def told_together(word, group, labels):
-    """Cells of one verdict; labels: of all cells."""
+    """Text of the cells with one verdict. labels: of all cells."""
     if not labels[0]:
         return f"{word}, {', '.join(str(verdict) for _, verdict in group)}"
     if len(group) <= FEW or len({verdict.kind for _, verdict in group}) > 1:
@@ -107,7 +107,7 @@ def told_together(word, group, labels):
 
 
 def places(found, labels):
-    """Labels 'NAME = VALUE' by name; the values as a range where they follow each other among all labels."""
+    """Labels 'NAME = VALUE' by name, with values as a range if they are consecutive among all labels."""
     by_name = lambda some: {name: [label.rpartition(" = ")[2] for label in some if label.rpartition(" = ")[0] == name]
                             for name in dict.fromkeys(label.rpartition(" = ")[0] for label in some)}
     everything, texts = by_name(labels), []
@@ -121,15 +121,15 @@ def places(found, labels):
 
 @dataclasses.dataclass
 class Claim:
-    """What is said (a clause), the comparisons it is about as (label, Verdict), the verdicts with which it holds, and what is
-    told where there are no comparisons."""
+    """A claim (a clause), its comparisons as (label, Verdict), the words with which it holds, and the text if there are no
+    comparisons."""
     text: str
     cells: list
     expect: tuple
     otherwise: str = NOT_MEASURED
 
     def outcome(self):
-        """Agrees if all comparisons come out as expected, differs if one is decided otherwise, else it is not decided."""
+        """Agrees if all comparisons come out as expected, differs if one is decided otherwise, otherwise not decided."""
         words = [verdict.word for _, verdict in self.cells]
         if any(word not in self.expect and word != NOT_DECIDED for word in words):
             return DIFFERS
@@ -141,7 +141,7 @@ class Claim:
 
 @dataclasses.dataclass
 class Told:
-    """Comparisons nobody claims anything about, told as they come out."""
+    """Comparisons without a claim."""
     text: str
     cells: list
     otherwise: str = NOT_MEASURED
@@ -152,9 +152,8 @@ class Told:
 
 @dataclasses.dataclass
 class Caption:
-    """paper: what its figure shows (empty: our own figure). setting: what was computed here. claims: Claim of the paper, or of ours
-    where there is none. ours: Claim or Told about our own curves. notes: what is set up otherwise than in the paper, and why; no
-    verdicts."""
+    """paper: what its figure shows (empty: our own figure). setting: what is computed here. claims: the paper's, or our own if there is
+    no paper. ours: Claim or Told about our own curves. notes: differences in the setup, and why; no verdicts."""
     paper: str
     setting: str
     claims: list

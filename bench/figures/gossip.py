@@ -1,4 +1,4 @@
-"""[G] Gossip averaging under varying threat models: its figures 1 and 2."""
+"""[G] Gossip averaging under varying threat models: figures 1 and 2."""
 import gzip
 import pathlib
 import tempfile
@@ -30,7 +30,7 @@ def er_graph(agents):
 
 CENTRAL, ONE_SIGN = "central aggregation, T/n", "first neighbour: one sign"
 OBSERVER = 300  # on the Facebook graph
-NEAR_LINE = 0.1  # how far the growth a round may be from 1/n, of it
+NEAR_LINE = 0.1  # relative margin of the growth per round around 1/n
 
 
 def facebook_targets():
@@ -50,7 +50,7 @@ def measure_g1(size):
     er = UNIT | er_graph(AGENTS) | {"mixing": "max-degree"}
     rows = []
     for mechanism, name in [({"mechanism": "ldp"}, ""), ({"mechanism": "pairs", "seed_groups": "edges", "coalition_size": 1}, "pairs q=1")]:
-        # Shared noise makes the view's covariance dense.
+        # Shared noise makes the view's covariance dense, and the account slow.
         shown = [t for t in size["rounds"] if not name or t <= size["pairs_rounds"]]
         found = running.sotto_many("account", [er | mechanism | {"rounds": t, "view": "secure-sum:0", "targets": 1} for t in shown],
                                    lambda answer: answer["pairs"][0])
@@ -76,33 +76,30 @@ def caption_g1(table, size):
     late = max(table.xs("facebook-sum", ONE_SIGN))
     others = ("first other", "second other")
     return Caption(
-        paper="Left: the squared sensitivity of a random agent as seen by another through secure sums grows linearly with T and "
-              "approaches that of central aggregation; Erdős–Rényi graph. Right: sensitivity on the Facebook graph (4039 nodes), "
-              "observer 300, two "
-              "neighbours and two others; the text says nothing about the result. Graph size and p of the left figure are lost in the "
-              "text at hand.",
-        setting="`sotto account --inputs fixed`, max-degree weights, noise and sensitivity 1, the observer's own noise taken out. "
-                f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b), (c): squared sensitivity divided by T "
-                f"(1 is what all "
-                "messages show), from messages and from secure sums.",
-        claims=[Claim(f"the squared sensitivity of the paper (contributions of one sign) grows linearly and approaches T/n: its growth a "
-                      f"round from T = {before:g} to {last:g}, against "
-                      f"1/n = {1 / AGENTS:g} (the same: within {NEAR_LINE:g} of it)",
+        paper="Left: the squared sensitivity of a random agent, seen by another through secure sums, on an Erdős–Rényi graph. Right: the "
+              "sensitivity on the Facebook graph (4039 nodes) for observer 300, two neighbours and two others; the text states no result. "
+              "Graph size and p of the left figure are lost in the text at hand.",
+        setting="`sotto account --inputs fixed`, max-degree weights, noise and sensitivity 1, without the observer's own noise. "
+                f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b) messages and (c) secure sums: squared "
+                f"sensitivity / T (1 is what all messages show).",
+        claims=[Claim(f"the squared sensitivity (contributions of one sign) grows linearly and approaches that of central aggregation, "
+                      f"T/n: growth per round from T = {before:g} to {last:g}, against 1/n = {1 / AGENTS:g} (margin: factor "
+                      f"{1 + NEAR_LINE:g})",
                       [("", verdicts.against(verdicts.exact(growth), 1 / AGENTS, log=True, margin=1 + NEAR_LINE))], (SAME,))],
-        notes="[G] Lemma 1 takes contributions of one sign for the worst, assuming that no entry of its matrix is negative; mixing makes "
+        notes="[G] Lemma 1 takes contributions of one sign for the worst, assuming that its matrix has no negative entry; mixing makes "
               "some negative. sotto's guarantees use the certified figure.",
         ours=[
-            Told("certified over all contributions of norm 1 against contributions of one sign, in (a), where observer and target are "
-                 "no neighbours",
+            Told("(a), observer and target not neighbours: certified over all contributions of norm 1, against one sign",
                  table.cells("er", CERTIFIED, CONSTANT, lambda x: x == last)),
-            Told("in (c), a neighbour", [(table.label("facebook-sum", late),
-                                          table.compare("facebook-sum", "first neighbour", ONE_SIGN, late))]),
-            Told("agents that are no neighbours, against a neighbour, in (b)",
+            Told("(c), neighbours: certified against one sign", [(table.label("facebook-sum", late),
+                                                                  table.compare("facebook-sum", "first neighbour", ONE_SIGN, late))]),
+            Told("(b): others against a neighbour",
                  [(f"{name}, {label}", found) for name in others for label,
                   found in table.cells("facebook", name, "first neighbour", lambda x: x == max(table.xs("facebook", name)))]),
-            Told("(a): `pairs q=1` (a seed an edge, the same budget against all messages) against independent noise, both certified",
+            Told("(a), certified: `pairs q=1` (a seed per edge, the same budget against all messages) against independent noise",
                  table.cells("er", "pairs q=1", CERTIFIED, lambda x: x > 2)),
         ])
+
 
 
 # --- G2: mean epsilon over all pairs ---------------------------------------------------------------------------------
@@ -114,13 +111,13 @@ KINDS = {"3": "Theorem 3", "4": "Theorem 4"}
 
 
 def mean_of(pairs, figure):
-    """Over pairs that have it; nothing where one lacks it."""
+    """The mean over pairs, or None if a pair lacks the figure."""
     found = [figure(pair) for pair in pairs]
     return None if None in found else sum(found) / len(found)
 
 
 def of_messages(pairs):
-    """{curve: mean epsilon} of what messages show."""
+    """{curve: mean epsilon} for plain messages."""
     return {MESSAGES: mean_of(pairs, lambda pair: pair["epsilon"]), ALL: mean_of(pairs, lambda pair: pair["ldp"])}
 
 
@@ -129,7 +126,7 @@ def of_nodes(options, _):
 
 
 def of_sums(options, _):
-    """{curve: mean epsilon} of what sums show."""
+    """{curve: mean epsilon} for secure sums."""
     pairs = [pair for a in range(options["agents"])
              for pair in running.sotto_json("account", options | {"view": f"secure-sum:{a}"})["pairs"]]
     return {SUMS: mean_of(pairs, lambda pair: pair["epsilon"]),
@@ -137,7 +134,7 @@ def of_sums(options, _):
 
 
 def published(options, key, targets):
-    """A published bound of every target; sotto leaves them out where all together take long, so by halves then."""
+    """A published bound for every target. sotto omits bounds of many targets that take long together: then asks by halves."""
     pairs = running.sotto_json("account", options | {"targets": ",".join(map(str, targets))})["pairs"]
     if len(targets) > 1 and any(pair[key] is None for pair in pairs):
         half = len(targets) // 2
@@ -146,7 +143,7 @@ def published(options, key, targets):
 
 
 def published_mean(options, view, key, count):
-    """The mean of a published bound over so many observers and all their targets."""
+    """The mean of a published bound over `count` observers and all their targets."""
     agents = options["agents"]
     found = [value for a in range(0, agents, max(1, agents // count))
              for value in published(options | {"view": f"{view}:{a}"}, key, [u for u in range(agents) if u != a])]
@@ -174,7 +171,7 @@ def graph_edges(options):
 
 
 def sign_rows(graph, rounds):
-    """Squared sensitivities of the theorems' matrices for observer 0 and its first neighbour: one sign, and bounds over any sign."""
+    """Squared sensitivities of the theorems' matrices for observer 0 and its first neighbour: for one sign, and bounds for any sign."""
     import gossip_matrices  # needs numpy, which nothing else here does
     edges = graph_edges(graph)
     target = min(u + v for u, v in edges if 0 in (u, v))
@@ -204,41 +201,36 @@ def caption_g2(table, size):
     highs = {x: table.at["signs", "Theorem 3: any sign", x].high for x in table.xs("signs", "Theorem 3: any sign")}
     lows = {x: table.at["signs", "Theorem 4: any sign", x].low for x in highs}
     return Caption(
-        paper="Mean ε over all pairs against T, for training: the bounds with secure sums (Theorem 3) and without (Theorem 4) are clear "
-              "improvements over LDP, "
-              "and Theorem 4's becomes tighter than Theorem 3's as T grows, “this suggests that the bound of Thm. 3 can be "
-              "improved further”.",
+        paper="Mean ε over all pairs against T, for training: bounds with secure sums (Theorem 3) and without (Theorem 4). Their crossing "
+              "“suggests that the bound of Thm. 3 can be improved further”.",
         setting=f"(a): `sotto account`, Erdős–Rényi graph of {size['agents']} agents (p = {PROBABILITY:g}), max-degree weights, noise "
-                f"{NOISE} and sensitivity 1 in "
-                f"every round, δ = {shown(DELTA)}, `--view all-nodes` and `secure-sum:a` for every a: the paper's theorems as it "
-                f"prints them "
-                f"(no guarantee for training: gradients of others carry data on, "
-                f"docs/equations.md 8; 3 and 4: of {size['observers']} observers), and our certified figures for fixed inputs. (b): the "
-                f"matrices of Theorems 3 and 4 for one observer "
-                "and a neighbour of it, with contributions of one sign, "
-                "as the theorems have it, and with the worst of norm 1 (bars from the worst found to a certified bound).",
+                f"{NOISE} and sensitivity 1 in every round, δ = {shown(DELTA)}, `--view all-nodes` and `secure-sum:a` for every a: the "
+                f"theorems as printed (3 and 4: of {size['observers']} observers; no guarantee for training, where gradients of others "
+                f"carry data on: [partial views](equations.md#partial-views)) and our certified figures for fixed inputs. (b): the "
+                f"matrices of Theorems 3 and 4 for one observer and a neighbour, with contributions of one sign, as in the theorems, and "
+                f"with the worst of norm 1 (bars: worst found to certified bound).",
         claims=[
             Claim("Theorem 3 is below LDP", table.cells("mean", THEOREM_3, ALL, lambda x: x > 1), (LOWER,)),
             Claim("Theorem 4 is below LDP", table.cells("mean", THEOREM_4, ALL, lambda x: x > 1), (LOWER,)),
-            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the smallest T it is not, Theorem 4 against Theorem 3",
+            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: not yet at the smallest T",
                   table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == first), (HIGHER, SAME)),
-            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the largest T it is, Theorem 4 against Theorem 3",
+            Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the largest T",
                   table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
         ],
-        notes="both theorems take contributions of one sign in all rounds for the worst, by [G] Lemma 1; (b) shows what that does to "
-              "the crossing.",
+        notes="both theorems take contributions of one sign in all rounds for the worst ([G] Lemma 1); (b) shows the effect on the "
+              "crossing.",
         ours=[
-            Claim("(b): with contributions of any sign there is no crossing: the worst found for Theorem 4's matrix against a certified "
-                  "bound for Theorem 3's",
+            Claim("(b), any sign: no crossing (worst found for Theorem 4's matrix against a certified bound for Theorem 3's)",
                   [(table.label("signs", x), verdicts.verdict(verdicts.exact(lows[x]), verdicts.exact(highs[x]),
                                                               log=True)) for x in highs if x > 1], (HIGHER,)),
-            Claim("(b): with contributions of one sign the bounds cross: Theorem 4 against Theorem 3 at the largest T",
+            Claim("(b), one sign: the bounds cross (Theorem 4 against Theorem 3 at the largest T)",
                   table.cells("signs", "Theorem 4: one sign", "Theorem 3: one sign", lambda x: x == max(highs)), (LOWER,)),
-            Told("ours for fixed inputs: sums against messages (a sum is a function of messages)", table.cells("mean", SUMS, MESSAGES)),
-            Told("Theorem 2 against ours, both sums and fixed inputs", table.cells("mean", THEOREM_2, SUMS, lambda x: x > 1)),
-            Told("`pairs q=1` against independent noise, messages, at the same budget against all messages and any one agent",
+            Told("ours, fixed inputs: sums against messages, of which they are functions", table.cells("mean", SUMS, MESSAGES)),
+            Told("sums, fixed inputs: Theorem 2 against ours", table.cells("mean", THEOREM_2, SUMS, lambda x: x > 1)),
+            Told("messages: `pairs q=1` against independent noise, at the same budget against all messages and any one agent",
                  table.cells("mean", PAIRS, MESSAGES)),
         ])
+
 
 
 ROUNDS = ("rounds", "rounds T")

@@ -1,11 +1,11 @@
-"""The matrices of [G] Theorems 3 and 4 for one pair of agents, and what contributions of any sign make of them.
+"""The matrices of [G] Theorems 3 and 4 for one pair of agents, and their squared sensitivity for contributions of any sign.
 
 The theorems take the same contribution in every round. Over contributions of norm 1 in every round the squared sensitivity is
-max sum_st Gram_st <g_s, g_t>; it is bounded from below by an ascent and from above by duality (docs/equations.md 8).
+max sum_st Gram_st <g_s, g_t>. An ascent bounds it from below, duality from above (docs/equations.md#partial-views).
 """
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small, and other processes compute beside
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small, and other processes run at the same time
 import numpy
 
 STARTS, SWEEPS = 6, 300
@@ -21,9 +21,9 @@ def max_degree_weights(edges, agents):
 
 
 def gram(weights, rounds, target, observer, sums):
-    """A^T (B B^T)^+ A, of size rounds: what contributions of the target do to what is said to determine all that is seen. sums:
-    Theorem 3, the models of the target's closed neighbourhood; else Theorem 4, the target's own messages. The observer's noise is
-    left out of B."""
+    """A^T (B B^T)^+ A, of size rounds: the effect of the target's contributions on what, by the theorem, determines the view. sums:
+    Theorem 3, the models of the target's closed neighbourhood; else Theorem 4, the target's own messages. B leaves out the
+    observer's noise."""
     agents = len(weights)
     seen = [u for u in range(agents) if u == target or weights[u, target] != 0] if sums else [target]
     powers = [numpy.eye(agents)]
@@ -71,7 +71,7 @@ def start_vectors(rounds, start):
 
 
 def ascent(matrix, vectors):
-    """Block coordinate ascent over unit vectors, until a sweep gains less than a part in 10^9."""
+    """Block coordinate ascent over unit vectors, until a sweep gains less than one part in 10^9."""
     before = 0.0
     for _ in range(SWEEPS):
         reached = float((matrix * (vectors @ vectors.T)).sum())

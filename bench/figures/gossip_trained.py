@@ -1,4 +1,4 @@
-"""[G] figure 3: MNIST over 100 agents; the paper's training, and accuracy against the budget."""
+"""[G] figure 3: MNIST over 100 agents: the paper's training, and accuracy against the budget."""
 import csv
 import pathlib
 import tempfile
@@ -17,12 +17,12 @@ MUFFLIATO = "Muffliato's bound"
 
 
 def weights(agents):
-    """As the paper: the closed neighbourhood, each weight 1/(degree + 1)."""
+    """The paper's weights: 1/(degree + 1) over the closed neighbourhood."""
     return {"agents": agents, "topology": "erdos-renyi", "edge_probability": PROBABILITY, "graph_seed": 1, "mixing": "row-stochastic"}
 
 
 def training(size, mechanism):
-    """Gradient descent on all records of every agent; one record changes a gradient by 2 C over their number."""
+    """Options of gradient descent on all records of every agent. One record changes a gradient by 2 C over their number."""
     noise = {"noise_std": NOISE * 2 * CLIP * size["agents"] / RECORDS, "noise_seed": 1} if mechanism != NONE else {}
     return weights(size["agents"]) | noise | {
         "mechanism": mechanism, "task": "softmax", "data": running.data_path(FILES[0]), "test_data": running.data_path(FILES[2]),
@@ -45,7 +45,7 @@ def accuracies(job):
 
 
 def paper_rows(size):
-    """Mean epsilon of all pairs after every round, and accuracies of the training it belongs to."""
+    """Mean epsilon of all pairs after every round, and the accuracies of that training."""
     base = weights(size["agents"]) | {"noise_std": NOISE, "sensitivity": 1, "delta": DELTA, "threads": 1, "inputs": "fixed",
                                       "mechanism": NOISY}
 
@@ -81,30 +81,26 @@ def caption(table, size):
     last = max(table.xs("pairs", MESSAGES))
     end = max(table.xs("rounds", NOISY))
     return Caption(
-        paper="MNIST, IID over 100 nodes of an Erdős–Rényi graph, logistic regression by gradient descent, weights 1/(degree + 1) over "
-              "closed neighbourhoods, locally private models as messages: "
-              "mean ε of all pairs during training. Noise, step, p and results are lost in the text at hand or not in it; it claims "
-              "nothing of the outcome.",
+        paper="mean ε of all pairs during training: MNIST, IID over 100 nodes of an Erdős–Rényi graph, logistic regression by gradient "
+              "descent, weights 1/(degree + 1) over closed neighbourhoods, locally private models as messages. Noise, step, p and results "
+              "are lost in the text at hand or not in it; it claims no outcome.",
         setting=f"(a), (b): the paper's training: softmax regression, {size['agents']} agents, p = {PROBABILITY:g}, `--mixing "
-                f"row-stochastic`, full batches, one record protected, noise {NOISE} times a record's "
-                f"influence in every round, C = {CLIP}, step {STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs of neighbours "
-                f"and others by `sotto account --view all-nodes`, δ = {shown(DELTA)} (Theorem 4: of {size['observers']} "
-                f"observers). (b): test "
-                f"accuracy of "
-                f"the agents' own models. (c): our experiment, `sotto sweep bench/figures/mnist_gossip.ini`: Metropolis weights, "
-                f"{size['rounds']} rounds, batches of cyclic:10, accuracy against ε for everybody who sees "
-                "all messages (and, for pairs, any one agent), step size chosen on held-out training records.",
+                f"row-stochastic`, full batches, record level, noise {NOISE} times a record's influence in every round, C = {CLIP}, step "
+                f"{STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs, `sotto account --view all-nodes`, δ = {shown(DELTA)} "
+                f"(Theorem 4: of {size['observers']} observers). (b): test accuracy of the agents' own models. (c): our experiment, `sotto "
+                f"sweep bench/figures/mnist_gossip.ini`: Metropolis weights, {size['rounds']} rounds, batches of cyclic:10, accuracy "
+                f"against ε for an observer of all messages (for pairs also any one agent), step size tuned on held-out training records.",
         claims=[],
-        notes="Theorem 4 is no guarantee for a training, ours of (a) holds for inputs fixed in advance (docs/accounting.md): what holds "
-              "for this training is LDP's curve. With row-stochastic weights agents "
-              "do not agree on the minimum of the mean loss.",
+        notes="Theorem 4 is no guarantee for training, and ours in (a) holds for inputs fixed in advance ([views](accounting.md#views)): "
+              "only LDP's curve is a guarantee for this training. With row-stochastic weights agents do not agree on the minimum of the "
+              "mean loss.",
         ours=[Told("(a): Theorem 4 against LDP", table.cells("pairs", THEOREM_4, ALL, lambda t: t > 1)),
-              Told("ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
-              Told("ours for fixed inputs against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),
-              Told("(b): accuracy with noise, less that without", table.cells("rounds", NOISY, NONE, lambda t: t == end)),
+              Told("(a): ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
+              Told("(a): ours for fixed inputs against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),
+              Told("(b): accuracy with noise less without", table.cells("rounds", NOISY, NONE, lambda t: t == end)),
               *[Claim(f"(c): `{ours}` has more accuracy than `ldp`", table.cells("accuracy", ours, NOISY), (HIGHER,))
                 for ours in ("corn horizon", "pairs q=1")],
-              Told("`pairs q=1` against `cdp`", table.cells("accuracy", "pairs q=1", "cdp"))])
+              Told("(c): `pairs q=1` against `cdp`", table.cells("accuracy", "pairs q=1", "cdp"))])
 
 
 EPSILONS = [3, 10, 30]

@@ -17,19 +17,19 @@ CURVES = {"none": {"mechanism": "none"},
           "homomorphic": {"mechanism": "homomorphic", "noise_std": NOISE_STD},
           "ldp": {"mechanism": "ldp", "noise_std": NOISE_STD},
           "corn horizon": {"mechanism": "corn", "utility": f"horizon:{HORIZON}", "noise_std": NOISE_STD}}
-# Records a round: all that an agent has, or one new one (of so many that hardly one comes twice).
+# Records per agent; each round takes all of them, or one of so many that hardly any comes twice.
 RECORDS = {"fixed": homomorphic.RECORDS, "stream": 10000}
 BATCHES = {"fixed": "all", "stream": 1}
-# Columns of metrics.csv and what they are: of the mean model, and the mean over the agents' own. (Its column optimality_gap_agents
-# takes every agent's own function, whose minimum is lower.)
+# Columns of metrics.csv and their labels: of the mean model, and the mean over the agents' own models. (Column
+# optimality_gap_agents does not fit: it uses each agent's own function, whose minimum is lower.)
 MODELS = {"mean": ("optimality_gap", "loss above the minimum"), "own": ("test_loss", "test loss")}
-SMALLEST = 1e-9  # below what double precision can tell from the minimum
+SMALLEST = 1e-9  # double precision cannot tell smaller gaps from the minimum
 SAME_FACTOR = 1.1
-POINTS = 25  # of a curve
+POINTS = 25  # points of a curve
 
 
 def options(folder, kind, curve, rounds, seed):
-    """Of one training."""
+    """Options of one training."""
     settings = homomorphic.SETTINGS
     chosen = {"agents": homomorphic.AGENTS, "task": "logistic", "data": folder / f"{kind}-%r.svm", "test_data": folder / "test.svm",
               "batch_size": BATCHES[kind], "rounds": rounds, "noise_seed": seed, "seed": seed, "final_gossip": 0} | CURVES[curve]
@@ -37,7 +37,7 @@ def options(folder, kind, curve, rounds, seed):
 
 
 def write_data(folder, kind):
-    """Files of the agents' records and of tests."""
+    """Writes the agents' records and the test records."""
     source = random.Random(homomorphic.SETTINGS["data_seed"])
     longest = max(homomorphic.write_records(folder / f"{kind}-{agent}.svm", RECORDS[kind], source) for agent in range(homomorphic.AGENTS))
     homomorphic.write_records(folder / "test.svm", 2000, source)
@@ -57,7 +57,7 @@ def curves(job):
 
 
 def kind_rows(size, folder, kind):
-    """Learning curves, and means over the second half; the curve without noise has seeds too where records stream."""
+    """Learning curves and means over the second half. The curve without noise has seeds only where records stream."""
     rounds, seeds = size["rounds"], range(1, 1 + size["seeds"])
     every = max(1, rounds // POINTS)
     quiet_once = kind == "fixed"
@@ -103,38 +103,34 @@ def everywhere(table, first, second, key, margin=None):
 def caption(table, size):
     repeats = size["rounds"] * (size["rounds"] - 1) / 2 / RECORDS["stream"]
     return Caption(
-        paper="Learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2), records "
-              "streaming: "
-              "without noise, with independent Laplace noise, and with graph-homomorphic noise of the same power. The text says "
-              "that the third approximately matches the first and outperforms the second, and not which statistic of the network is drawn.",
+        paper="learning curves of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2) on "
+              "streaming records: without noise, with independent Laplace noise, and with graph-homomorphic noise of the same power. The "
+              "text does not say which statistic of the network is drawn.",
         setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = "
-                f"{homomorphic.SETTINGS['edge_probability']:g}), features "
-                f"N(± {homomorphic.SETTINGS['mean']:g}, I), μ = {homomorphic.SETTINGS['step_size']}, ridge "
-                f"{homomorphic.SETTINGS['l2']:g}, Laplace noise of variance {NOISE_STD ** 2:.3g} on "
-                f"every message; training loss of the mean model above the lowest possible, and mean test loss of the agents' own models, "
-                f"{size['seeds']} "
-                f"seeds. Fixed: {RECORDS['fixed']} records an agent, full batches. Streaming: every round one record, drawn of "
-                f"{RECORDS['stream']} an agent, so that in {size['rounds']} rounds {repeats:.2g} come twice on average. "
-                f"Comparisons are of means over the second half of the rounds.",
+                f"{homomorphic.SETTINGS['edge_probability']:g}), features N(± {homomorphic.SETTINGS['mean']:g}, I), μ = "
+                f"{homomorphic.SETTINGS['step_size']}, ridge {homomorphic.SETTINGS['l2']:g}, Laplace noise of variance "
+                f"{NOISE_STD ** 2:.3g} on every message, {size['seeds']} seeds; training loss of the mean model above its minimum, and "
+                f"mean test loss of the agents' own models. Fixed: {RECORDS['fixed']} records per agent, full batches. Streaming: each "
+                f"round draws one of {RECORDS['stream']} records per agent; in {size['rounds']} rounds {repeats:.2g} come twice on "
+                f"average. Comparisons are of means over the second half of the rounds.",
         claims=[
             Claim("homomorphic noise outperforms independent noise, mean model", everywhere(table, "homomorphic", "laplace", "mean"),
                   (LOWER,)),
             Claim("homomorphic noise outperforms independent noise, agents' own models", everywhere(table, "homomorphic", "laplace", "own"),
                   (LOWER,)),
-            Claim(f"homomorphic noise approximately matches no noise, mean model (the same: a factor below {SAME_FACTOR:g})",
+            Claim(f"homomorphic noise approximately matches no noise, mean model (margin: factor {SAME_FACTOR:g})",
                   everywhere(table, "homomorphic", "none", "mean", SAME_FACTOR), (SAME,)),
-            Claim(f"homomorphic noise approximately matches no noise, agents' own models (the same: a factor below {SAME_FACTOR:g})",
+            Claim(f"homomorphic noise approximately matches no noise, agents' own models (margin: factor {SAME_FACTOR:g})",
                   everywhere(table, "homomorphic", "none", "own", SAME_FACTOR), (SAME,)),
         ],
-        notes="class means, records and graph are not given. Noise cancels in the mean exactly, but each agent's own "
-              "model is far from the mean while gradients are taken there, which at this step and noise leaves an error of second order "
-              "in the mean model, "
-              "and all of the noise in agents' own. Sums of all receivers' messages show an observer of all of them the model "
-              "(docs/accounting.md), so the pure ε of the "
-              "ledger is large for both.",
-        ours=[Told(f"Gaussian noise of the same standard deviation a round, on gradients and accounted for training, {MODEL_NAMES[key]}: "
-                   f"`corn horizon` against `ldp`",
+        notes="class means, records and graph are not given. Noise cancels exactly in the mean, but gradients are taken at the agents' own "
+              "models, far from the mean: at this step and noise an error of second order remains in the mean model, and all of the noise "
+              "in the agents' own. An observer of all receivers' messages learns the model from their sums ([accounting](accounting.md)), "
+              "so the ledger's pure ε is large for both.",
+        ours=[Told(f"Gaussian noise of the same standard deviation per round, on gradients, {MODEL_NAMES[key]}: `corn horizon` against "
+                   f"`ldp`",
                    everywhere(table, "corn horizon", "ldp", key)) for key in MODELS])
+
 
 
 def panels():
@@ -147,10 +143,10 @@ def panels():
 
 
 def checked(size):
-    """Streaming records in a folder of their own, which is left until the figure is made."""
+    """The training that --check-mpi repeats. Its records stay in size.work until the figure is made."""
     size.work.mkdir(parents=True, exist_ok=True)
     write_data(size.work, "stream")
-    # The default differs: where agents have files of their own, one process computes the gap and ranks do not.
+    # Set explicitly: by default one process computes the gap, but ranks with files of their own do not.
     return options(size.work, "stream", "homomorphic", size["rounds"], 1) | {"optimality_gap": "on"}
 
 

@@ -1,4 +1,4 @@
-"""Our own figure: how cost grows. Measured by bench/scaling.py and bench/scale.py; drawn from what they keep."""
+"""Our own figure: how cost grows. bench/scaling.py and bench/scale.py measure; this draws their results."""
 import json
 import math
 
@@ -7,7 +7,7 @@ from figure import Caption, Figure, Panel
 from rows import Row
 
 RESULTS = common.ROOT / "bench" / "results"
-# What of scaling.json is in which panel.
+# Panel and axis label of every size in scaling.json.
 PANELS = {"n": "agents n", "hidden": "units of the hidden layer", "T": "rounds T"}
 
 
@@ -16,7 +16,7 @@ def kept(name):
 
 
 def measure(size):
-    """Seconds of everything that grows; of memory, MiB."""
+    """Rows of seconds against sizes; memory is left out."""
     rows, subject = [], ""
     for entry in kept("scaling")["growth"]:
         panel, what = entry["of"], entry["what"].replace("the same", subject)
@@ -38,11 +38,10 @@ def caption(table, size):
     plans = "; ".join(f"{curve}: {next(iter(table.ys('plans', curve).values())):.3g} s" for curve in table.curves("plans"))
     return Caption(
         paper="",
-        setting="seconds on two cores, median of repetitions, trainings on one thread, ten rounds (`bench/run scaling`, which fits a "
-                "power over all sizes: docs/scaling.md); "
-                "(d): seconds of whole plans of `pairs` (`bench/run scale`), in the order below.",
+        setting="median seconds on two cores (trainings: one thread, ten rounds) by `bench/run scaling`, which fits powers over all sizes "
+                "([scaling](scaling.md)); (d): seconds of whole plans of `pairs` by `bench/run scale`.",
         claims=[],
-        notes=f"between the largest two sizes the exponents are {grown}. (d): {plans}.")
+        notes=f"exponents between the largest two sizes: {grown}. (d): {plans}.")
 
 
 SECONDS = ("seconds", "seconds")

@@ -1,4 +1,4 @@
-"""MNIST for figures: a part of it, and the networks."""
+"""Parts of MNIST, and networks, for figures."""
 import gzip
 import pathlib
 import random
@@ -10,12 +10,12 @@ import running
 FILES = ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")
 NETWORKS = {"cnn": ("the network `cnn` of docs/tasks.md (convolutions 3 x 3 to 16 and 32 channels, a dense layer)", {"task": "cnn"}),
             "mlp": ("one hidden layer of 32 units with ReLU", {"task": "mlp", "hidden": 32}),
-            "tiny": ("one hidden layer of 4 units with ReLU", {"task": "mlp", "hidden": 4})}  # in words, and as options
-CHOSEN_BY = 1  # seed of the records
+            "tiny": ("one hidden layer of 4 units with ReLU", {"task": "mlp", "hidden": 4})}  # name: (in words, options)
+CHOSEN_BY = 1  # seed that chooses the records
 
 
 def part_of_mnist(part):
-    """Options that name files with this part of the training and test images, chosen at random; made once."""
+    """Options that name files with this part of the training and test images, chosen at random. Makes the files if needed."""
     folder = common.BUILD / "figures" / f"mnist-{part:g}"
     for images in FILES[0::2]:
         labels = images.replace("images-idx3", "labels-idx1")

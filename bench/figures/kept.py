@@ -1,4 +1,4 @@
-"""Rows from results that benchmarks keep (bench/results): trainings by cell, with the value of every seed."""
+"""Rows from the results of benchmarks (bench/results): trainings by cell, with the value of every seed."""
 from rows import mean_row
 
 

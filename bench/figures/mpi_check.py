@@ -1,4 +1,4 @@
-"""Whether a training of a figure has the same bits with one MPI rank an agent as in one process: `deploy/figures NAME --check-mpi`."""
+"""`deploy/figures NAME --check-mpi`: whether a training has the same bits with one MPI rank per agent as in one process."""
 import json
 import pathlib
 import tempfile
@@ -6,13 +6,13 @@ import tempfile
 import common
 import grid
 
-# What summary.json holds of the trained models.
+# Figures of the trained models in summary.json.
 KEPT = ["test_loss", "test_loss_worst", "test_loss_mean_model", "test_accuracy", "test_accuracy_mean_model", "train_loss_mean_model",
         "consensus_distance", "epsilon", "mu"]
 
 
 def trained(options, launch, folder):
-    """The summary's figures and every agent's model, as bytes."""
+    """The summary's figures, every agent's model as bytes, and the number of agents."""
     threads = {"threads": 1}
     text = common.output_of([*launch, common.SOTTO, "train", "--json", "-", "--quiet", "--run-directory", folder,
                              *grid.arguments(options | threads)],
@@ -23,7 +23,7 @@ def trained(options, launch, folder):
 
 
 def check(options):
-    """{"agents": n, "same": whether figures and models agree in all bits, "differs": what does not} of one training, made twice."""
+    """Trains twice: {"agents": n, "same": whether figures and models agree in all bits, "differs": names of those that do not}."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         figures, models, agents = trained(options, [], folder / "one")
@@ -36,9 +36,9 @@ def check(options):
 
 
 def sentence(found):
-    """Of the line 'Made by'."""
+    """The result of a check, for the line 'Made by'."""
     if found is None:
-        return "not compared with one MPI rank an agent (`--check-mpi`)"
+        return "Not compared over MPI (`--check-mpi`)"
     if found["same"]:
-        return f"one training repeated with {found['agents']} MPI ranks, one an agent: the same bits"
-    return f"one training repeated with {found['agents']} MPI ranks, one an agent: NOT the same bits ({', '.join(found['differs'])})"
+        return f"One training repeated with {found['agents']} MPI ranks: the same bits"
+    return f"One training repeated with {found['agents']} MPI ranks: NOT the same bits ({', '.join(found['differs'])})"

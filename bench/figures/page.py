@@ -1,4 +1,4 @@
-"""Captions, and docs/figures.md: made whole from the tables, and the JSON files beside them that say how each was made."""
+"""Captions, and docs/figures.md: made from the tables and from the JSON files beside them, which say how each was made."""
 import json
 import re
 
@@ -9,12 +9,12 @@ import verdicts
 from figure import AGREES, DIFFERS, NOT_DECIDED, Claim
 from rows import OldTable, Table, read_csv
 
-# In a folder whose tables are partly of the old form, without the values of every seed.
+# A file in folders with tables that lack the values of every seed.
 MARKER = "MEASURE_AGAIN"
 
 
 def made_of(figure, size, seconds, resumed, mpi=None):
-    """How a table was made: what NAME.json beside it holds."""
+    """How a table was made: the content of NAME.json beside it."""
     about = common.header()
     return {"size": size.name, "seconds": round(seconds), "resumed": resumed, "commit": about["commit"],
             "processor": about["machine"]["processor"], "cores": about["machine"]["cores"], "date": about["date"], "mpi": mpi}
@@ -29,17 +29,17 @@ def read_made(path):
 
 
 def made_line(figure, made):
-    """The command, how long it took, on what, and whether MPI gives the same bits."""
+    """The command, its time and machine, and whether MPI gives the same bits."""
     flag = "" if made["size"] == "default" else f" --{made['size']}"
     after = " after an interruption" if made["resumed"] else ""
-    bits = f" Over MPI: {mpi_check.sentence(made['mpi'])}." if figure.checked else ""
+    bits = f" {mpi_check.sentence(made['mpi'])}." if figure.checked else ""
     return (f"Made by `deploy/figures{flag} {figure.name}` in {made['seconds']} s{after}: commit {made['commit']}, {made['processor']}, "
             f"{made['cores']} cores, {made['date']}.{bits}")
 
 
 def paragraphs(claims, published):
-    """Claims by outcome, those of a paper or our own."""
-    titles = {AGREES: "Agrees" if published else "Found", DIFFERS: "Differs from the paper" if published else "Not so",
+    """Claims by outcome. published: they are a paper's, not our own."""
+    titles = {AGREES: "Agrees" if published else "Holds", DIFFERS: "Differs from the paper" if published else "Does not hold",
               NOT_DECIDED: "Not decided"}
     grouped = {outcome: [str(claim) for claim in claims if claim.outcome() == outcome] for outcome in titles}
     return [f"**{titles[outcome]}.**{listed(texts)}" for outcome, texts in grouped.items() if texts]
@@ -51,23 +51,23 @@ def listed(texts):
 
 
 def caption_text(figure, table, size):
-    """The part of a figure's section that follows from its rows and its size."""
+    """The caption: all of a figure's section that follows from its rows and size."""
     caption = figure.caption(table, size)
     parts = [f"**Paper.** {caption.paper}"] if caption.paper else []
     parts.append(f"**Here.** {caption.setting}")
     if size.smaller() and size.name != "full":
-        whose = "the paper's" if caption.paper else "those of `--full`"
-        parts.append(f"**Small.** Smaller than with `--full`, {whose} in brackets: {'; '.join(size.smaller())}.")
+        where = "in the paper" if caption.paper else "with `--full`"
+        parts.append(f"**Small.** Smaller than {where} (in brackets): {'; '.join(size.smaller())}.")
     parts += paragraphs(caption.claims, bool(caption.paper))
     if caption.notes:
-        parts.append(f"**{'Set up otherwise' if caption.paper else 'Besides'}.** {caption.notes}")
+        parts.append(f"**{'Different setup' if caption.paper else 'Details'}.** {caption.notes}")
     if caption.ours:
         parts.append(f"**Our curves.**{listed([described(text) for text in caption.ours])}")
     return "\n\n".join(capitalised(re.sub(r"[ \t]+", " ", part)) for part in parts)
 
 
 def described(text):
-    """A claim about our own curves says how it came out; what is only told does not."""
+    """The text of a claim about our own curves with its outcome, or of other comparisons."""
     return f"{text} [{text.outcome()}]" if isinstance(text, Claim) else str(text)
 
 
@@ -84,47 +84,56 @@ def section(figure, table, made, folder):
 
 INTRODUCTION = """# Published figures, made again
 
-`deploy/figures NAME...` makes figures, `deploy/figures all` all of them (those below took {minutes:.0f} minutes
-together), `deploy/figures list` names them. `--full` takes the papers' sizes (hours, C5 far longer), `--out DIR` writes
-elsewhere, `--femnist DIR` says where LEAF's JSON files of FEMNIST are, `--check-mpi` repeats one training of a figure with one MPI rank an
-agent and compares bits, `--redraw` makes pictures and this page again from the tables. Trainings that an interrupted one has done are not
-done again. Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); a figure whose data are missing is skipped and says so.
-What a figure shows is computed by sotto (`plan`, `account`, `train`, `sweep`); `bench/figures` tabulates, compares and draws. The
-sweep files there (`*.ini`) are made to be copied.
+Each section makes a figure of a paper again and says what agrees with the paper, what differs, and what the trainings do not decide. The
+papers are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
+factorization and [H] graph-homomorphic perturbations; figures have the paper's letter and number. A9A,
+SERVER, FREE, JOINT and SCALE are our own.
 
-Papers: [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
-factorization, [H] graph-homomorphic perturbations. Names are paper and number of the figure there.
+| command | what it does |
+|---|---|
+| `deploy/figures list` | names all figures |
+| `deploy/figures NAME...` | makes these, or `all` (those below took {minutes:.0f} minutes) |
+| `--full` | takes the papers' sizes: hours, C5 far longer |
+| `--out DIR` | writes to DIR and DIR.md |
+| `--redraw` | makes pictures and page again from the tables |
+| `--check-mpi` | repeats one training with one MPI rank per agent and compares bits |
+| `--femnist DIR` | finds LEAF's JSON files of FEMNIST there |
 
-How figures are compared: by one rule (`bench/figures/verdicts.py`), from the value of every seed in the tables. Two curves are paired
-by seed (of graph, data and noise). Their differences, or where the axis is logarithmic the logarithms of their ratios (not where a value
-is 0 or less), have a 95% interval (Student's t). They are
+Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); figures without their data are skipped, with a message. An interrupted run keeps
+its finished trainings. sotto computes (`plan`, `account`, `train`, `sweep`); `bench/figures` compares and draws. Copy its sweep files
+(`*.ini`) for your own experiments.
 
-- the same, if the whole interval lies within the margin that is stated (without one: {tolerance:g}, relative);
-- lower or higher, if it does not, and excludes 0;
-- not decided otherwise.
+## How figures are compared
 
-A claim agrees if all its comparisons come out as it says, differs if one of them is decided otherwise, and is not decided in all other
-cases. Numbers that were computed without chance have intervals of no width. Intervals are not widened for the number of comparisons: of
-twenty between curves that do not differ one is expected to be decided by chance. Every number of a sentence about results is made from the
-tables.
+One rule (`bench/figures/verdicts.py`) compares two curves, paired by seed (of graph, data and noise). It takes the 95% interval
+(Student's t) of their differences or, on a logarithmic axis with positive values, of their ratios' logarithms:
 
-What holds for all figures:
+- the same: the whole interval is within the margin (where none is stated: {tolerance:g}, relative);
+- lower or higher: it is not, and excludes 0;
+- not decided: otherwise.
 
-- Budgets are spent as accounted: the noise that is injected is the noise that is accounted, with the clip that is accounted, and tests
-  measure it on the messages. Weights are Metropolis, 1/(1 + larger degree), unless the caption says otherwise: the papers print
-  1/(degree + 1), which is not doubly stochastic on irregular graphs (the published code of [W] uses the larger degree too).
-- The papers print a closed form for the budget (`--calibration paper`), which at delta 1e-5 spends less than it could below epsilon 36
-  and more above; the published code of [W] inverts its Theorem 2 (`rdp`); sotto's default is exact. Captions say which is used.
-- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless the caption says otherwise: they show spread, and
-  comparisons are those of the rule. Colour, dash and point of a mechanism are the same in all pictures: `decor` is the published DECOR
-  with the one-step objective, `corn one-step` the papers' Whisper/CorN, `cdp` the trusted aggregator; ours are `decor horizon` and `corn
-  horizon`, which minimise the noise of 200 rounds instead of one, and `pairs q=1`, which gives every pair of agents a seed and withstands
-  any one curious agent.
+A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
+Intervals of numbers without chance have no width. They are not widened for multiple comparisons: of twenty between equal curves, expect
+one to be decided by chance. Every number in a sentence about results is made from the tables.
+
+## What holds for all figures
+
+- The injected noise is the noise accounted for, with the same clip; tests measure it on the messages.
+- Weights are Metropolis, 1/(1 + larger degree), unless stated. The papers print 1/(degree + 1), which is not doubly stochastic on irregular
+  graphs; the published code of [W] uses the larger degree.
+- Calibration: exact is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than it could below epsilon 36
+  and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
+- Step sizes are tuned for every cell. Where the best is at an edge of the grid, sizes beyond are tried.
+- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they show spread, and do not decide.
+- `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
+  aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
+  of agents a seed and withstands any one curious agent.
 """
 
 
+
 def page_text(folder, figures):
-    """The whole page, from the tables in the folder; a figure without a table, or with one of the old form, is named at the end."""
+    """The whole page, from the tables in the folder. The end names figures without a table that holds the values of every seed."""
     sections, minutes, missing = [], 0.0, []
     for figure in figures:
         try:
@@ -142,7 +151,7 @@ def page_text(folder, figures):
 
 
 def write_page(folder, figures):
-    """The page beside the folder; the marker goes once no table of the old form is left."""
+    """Writes the page beside the folder. Removes the marker once every table holds the values of every seed."""
     common.replace_file(folder.with_suffix(".md"), page_text(folder, figures))
     if (folder / MARKER).exists() and not old_tables(folder):
         (folder / MARKER).unlink()

@@ -1,5 +1,4 @@
-"""Pictures of figures: panels of lines with their names beside them, drawn by gnuplot. No picture is wider than a page shows it,
-so that letters keep their size."""
+"""Pictures of figures: panels of named lines, drawn by gnuplot. No picture is wider than a page, so letters keep their size."""
 import dataclasses
 import re
 import subprocess
@@ -9,10 +8,10 @@ import common
 from axes import Axis, axis_of, quoted
 from rows import number
 
-# Colours that people with any colour vision tell apart (Okabe and Ito), black and grey.
+# Colours that people with any colour vision can tell apart (Okabe and Ito), black and grey.
 BLACK, GREY, BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY = (
     "#000000", "#777777", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
-# The same colour, dash and point (0: none) for a mechanism in every figure.
+# (colour, dash, point; 0: none) of a mechanism, in every figure.
 STYLES = {
     "none": (GREY, 3, 0), "cdp": (BLACK, 2, 1), "ldp": (VERMILION, 1, 4), "decor": (ORANGE, 1, 8), "decor horizon": (ORANGE, 4, 9),
     "corn one-step": (SKY, 1, 6), "corn horizon": (BLUE, 1, 7), "corn one-step, exact": (SKY, 4, 2),
@@ -26,7 +25,7 @@ STYLES = {
     "messages": (SKY, 1, 7), "secure sums": (PURPLE, 1, 5), "[G] Theorem 2": (PURPLE, 2, 4), "[G] Theorem 3": (ORANGE, 2, 12),
     "[G] Theorem 4": (BLACK, 2, 6), "Theorem 3": (ORANGE, 1, 12), "Theorem 4": (BLACK, 1, 6),
 }
-# What sotto has beside the papers' variants: named so in pictures.
+# Variants that no paper has: pictures mark them as ours.
 OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "space-time", "exact accounting")
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 POINTS = (7, 6, 5, 4, 9, 8, 11, 10, 13, 12)
@@ -39,7 +38,7 @@ def name_of(curve):
 
 
 def styles_of(curves):
-    """{curve: (colour, dash, point)}; 'NAME: DETAIL' shares the colour of NAME. @throws ValueError if two look the same."""
+    """{curve: (colour, dash, point)}. 'NAME: DETAIL' has the colour of NAME. @throws ValueError if two look the same."""
     chosen, colours = {curve: STYLES[curve] for curve in curves if curve in STYLES}, {}
     for curve in curves:
         if curve not in chosen:
@@ -58,30 +57,30 @@ def block(name, lines):
     return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
 
 
-# Sizes in pixels. LETTER: the widest that a letter is on average.
+# Sizes in pixels. LETTER: an upper bound of the mean width of a letter.
 WIDTH, ONE_PANEL, HEIGHT, ABOVE, BELOW = 830, 680, 330, 36, 70
 FONT, LETTER, LINE, SAMPLE = 13, 7.5, 16, 26
-DIRECT = 7  # curves of a panel that are named at their ends
+DIRECT = 7  # most curves of a panel that are named at their ends
 START = ["set multiplot", "set border 3 back", "set tics nomirror out", 'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key"]
 
 
 @dataclasses.dataclass
 class Plot:
-    """A panel with its curves that are drawn: {curve: rows from left to right}."""
+    """A panel with its drawn curves: {curve: rows from left to right}."""
     panel: object
     curves: dict
     x: Axis
     y: Axis
-    named: bool = True  # at the ends of its curves
+    named: bool = True  # whether curves are named at their ends
 
     def across(self, row):
-        """Its place on the x axis: bars of several curves stand a little beside each other."""
+        """The place of a row on the x axis: bars of several curves stand side by side."""
         step = 0 if not self.panel.bars else 0.06 if isinstance(self.panel.ticks, dict) else 0.01
         return self.x.moved(row.x, step * (list(self.curves).index(row.curve) - (len(self.curves) - 1) / 2))
 
 
 def plot_of(panel, rows):
-    """Axes reach over all curves and intervals; where these are far wider than curves differ there is room around them."""
+    """Axes span all curves and intervals, with room around them if intervals are far wider than the curves differ."""
     inside = [row for row in rows if row.curve not in panel.left_out and (panel.top is None or row.y <= panel.top)]
     curves = {curve: sorted((row for row in inside if row.curve == curve), key=lambda row: row.x)
               for curve in dict.fromkeys(row.curve for row in inside)}
@@ -98,8 +97,8 @@ def plots_of(figure, rows):
 
 
 def draw(path, figure, rows):
-    """Panels in two columns. Curves are named at their ends if there are few; else in a legend, in the free place of three panels or
-    below. @throws ValueError where two curves look the same, or an axis has not two ticks."""
+    """Draws panels in two columns. Few curves are named at their ends, more in a legend: in the free place beside three panels, or
+    below. @throws ValueError if two curves look the same, or an axis has fewer than two ticks."""
     plots = plots_of(figure, rows)
     styles = styles_of(list(dict.fromkeys(curve for plot in plots for curve in plot.curves)))
     lined = {curve for plot in plots for curve, points in plot.curves.items() if plot.panel.joined and len(points) > 1}
@@ -131,7 +130,7 @@ def draw(path, figure, rows):
 
 @dataclasses.dataclass
 class Canvas:
-    """Commands in pixels from the upper left corner."""
+    """gnuplot commands in pixels from the upper left corner."""
     width: int
     height: int
 
@@ -144,7 +143,7 @@ class Canvas:
             ("l", left / self.width), ("r", right / self.width), ("t", 1 - top / self.height), ("b", 1 - bottom / self.height))]
 
     def sample(self, x, y, name, style, lined):
-        """A piece of a curve and its name, which begins a little right of x."""
+        """A piece of a curve from x, with its name to the right."""
         colour, dash, point = style
         line = [f"set arrow from {self.place(x, y)} to {self.place(x + SAMPLE, y)} nohead {stroke(style)}"] if lined else []
         mark = [f'set label "" at {self.place(x + SAMPLE / 2, y)} point pt {point} ps 0.7 lc rgb "{colour}"'] if point else []
@@ -154,7 +153,7 @@ class Canvas:
 
 
 def axis_names(canvas, plot, box):
-    """The title, and what is on the axes; words of categories say that themselves."""
+    """The title, and the names of the axes (none for categories)."""
     left, top, right, bottom = box
     middle, beside = (left + right) / 2, LETTER * max(map(len, plot.y.ticks.values())) + 32
     return [f"set label {quoted(text)} at {canvas.place(x, y)} center{turned}" for text, x, y, turned in (
@@ -167,7 +166,7 @@ def stroke(style, dash=None):
 
 
 def boxes(plots, width, columns, direct):
-    """Left, top, right and bottom of the axes of every plot."""
+    """(left, top, right, bottom) of the axes of every plot."""
     left = 42 + LETTER * max(len(text) for plot in plots for text in plot.y.ticks.values())
     beside = [max([16] + [SAMPLE + 24 + LETTER * max(len(line) for curve in plot.curves for line in wrapped(curve, columns).split("\n"))
                           for p, plot in enumerate(plots) if direct and plot.named and p % columns == column
@@ -183,12 +182,12 @@ def wrapped(curve, columns):
 
 
 def can_be_direct(plot):
-    """Whether names at the ends of curves have room and are near these."""
+    """Whether names fit at the ends of the curves, and are near them."""
     return len(plot.curves) <= DIRECT and all(plot.x.part(points[-1].x) > 0.5 for points in plot.curves.values())
 
 
 def end_samples(canvas, plot, box, styles, lined):
-    """Names beside the ends of curves, as near to their height as they do not cover each other, and thin lines to them."""
+    """Names beside the ends of curves, as near to them as possible without overlap, and thin lines to them."""
     left, top, right, bottom = box
     names = {curve: wrapped(curve, 2 if canvas.width == WIDTH else 1) for curve in plot.curves}
     order = sorted(plot.curves, key=lambda curve: -plot.curves[curve][-1].y)
@@ -203,7 +202,7 @@ def end_samples(canvas, plot, box, styles, lined):
 
 
 def spread(wanted, heights, low, high):
-    """Middles of boxes of these heights that touch at most, near the wanted ones (ascending), from low to high."""
+    """Middles of boxes of these heights, from low to high, without overlap and near the wanted ones (ascending)."""
     groups = []
     for middle, height in zip(wanted, heights):
         groups.append([[middle], [height]])
@@ -240,7 +239,7 @@ def panel_script(prefix, plot, styles):
 
 
 def shrink(path):
-    """Leaves out of gnuplot's SVG what says nothing: empty groups, defaults, line ends."""
+    """Removes empty groups, defaults and line ends from gnuplot's SVG."""
     text = path.read_text(encoding="utf-8")
     for default in (' stroke-linecap="butt"', ' stroke-linejoin="miter"', ' font-family="Helvetica"', ' class="gridline"'):
         text = text.replace(default, "")

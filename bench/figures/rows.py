@@ -1,4 +1,4 @@
-"""Rows of a figure: what is measured, with the value of every seed. The CSV holds them; everything else is made from them."""
+"""Rows of a figure: measurements with the value of every seed. The CSV holds them; pictures and captions are made from them."""
 import csv
 import dataclasses
 import io
@@ -14,7 +14,7 @@ EXACT = "exact"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """y with the ends of its interval or spread; seeds: ((seed, value), ...) that y is the mean of, or None: computed without chance."""
+    """y and the ends of its interval or spread. seeds: ((seed, value), ...) with the mean y, or None if computed without chance."""
     panel: str
     curve: str
     x: float
@@ -25,7 +25,7 @@ class Row:
 
 
 class OldTable(Exception):
-    """A table without the values of every seed: nothing can be concluded from it."""
+    """A table without the values of every seed, from which nothing can be concluded."""
 
 
 def mean_row(panel, curve, x, values):
@@ -36,7 +36,7 @@ def mean_row(panel, curve, x, values):
 
 
 def geometric_row(panel, curve, x, values):
-    """The geometric mean with its interval; the arithmetic one where a value is not positive."""
+    """The geometric mean with its interval, or the arithmetic mean if a value is not positive."""
     if min(values.values()) <= 0:
         return mean_row(panel, curve, x, values)
     row = mean_row(panel, curve, x, {seed: math.log(value) for seed, value in values.items()})
@@ -45,7 +45,7 @@ def geometric_row(panel, curve, x, values):
 
 
 def number(value):
-    """Short text that gives the same number back."""
+    """A number as text, with up to ten digits."""
     return "" if value is None else f"{value:.10g}"
 
 
@@ -82,7 +82,7 @@ def seeds_of(text, path):
 
 
 class Table:
-    """Rows with the axes of their panels: what captions ask."""
+    """Rows with the axes of their panels, for captions."""
 
     def __init__(self, figure, rows):
         self.rows = rows
@@ -93,7 +93,7 @@ class Table:
         return list(dict.fromkeys(row.curve for row in self.rows if row.panel == panel))
 
     def xs(self, panel, *curves):
-        """Where all curves have points."""
+        """The x at which all curves have points."""
         found = sorted({row.x for row in self.rows if row.panel == panel and (not curves or row.curve in curves)})
         return [x for x in found if all((panel, curve, x) in self.at for curve in curves)]
 
@@ -114,11 +114,11 @@ class Table:
         return f"{shown.symbol or shown.x[0]} = {x:g}"
 
     def compare(self, panel, first, second, x, margin=None):
-        """The verdict on the first curve against the second: of ratios where the axis is logarithmic, else of differences."""
+        """The verdict on the first curve against the second: by ratios on a logarithmic axis, else by differences."""
         return verdicts.verdict(self.values(panel, first, x), self.values(panel, second, x), self.panels[panel].log_y, margin)
 
     def cells(self, panel, first, second, xs=None, margin=None):
-        """Labelled verdicts where both curves have points; xs: which of these (a function, or all)."""
+        """Labelled verdicts where both curves have points. xs: a function that chooses among them, or all."""
         return [(self.label(panel, x), self.compare(panel, first, second, x, margin)) for x in self.xs(panel, first, second)
                 if xs is None or xs(x)]
 
@@ -128,7 +128,7 @@ class Table:
                 for x in self.xs(panel, curve) if xs is None or xs(x)]
 
     def gaps(self, panel, first, second, x):
-        """first over second at x where the axis is logarithmic, else first less second."""
+        """first over second at x on a logarithmic axis, else first less second."""
         how = verdicts.ratio if self.panels[panel].log_y else verdicts.difference
         return how(self.values(panel, first, x), self.values(panel, second, x))
 

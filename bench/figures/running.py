@@ -1,4 +1,4 @@
-"""Running sotto for figures: single commands, many at a time, sweeps, and one training of a sweep by itself."""
+"""Runs sotto for figures: single commands, many at a time, sweeps, and one training of a sweep by itself."""
 import concurrent.futures
 import contextlib
 import csv
@@ -15,23 +15,23 @@ import rows
 
 CORES = len(os.sched_getaffinity(0))
 HERE = pathlib.Path(__file__).resolve().parent
-# Options of sotto sweep that sotto train does not have.
+# Options of `sotto sweep` that `sotto train` lacks.
 OF_SWEEPS = ("choose", "choose-by", "choose-further", "validation-seeds", "validation-fraction", "plot", "keep-runs", "threads", "output")
 
 
 def sotto_json(command, options):
-    """The JSON object of one command of sotto."""
+    """The JSON output of one command of sotto."""
     return json.loads(common.output_of([common.SOTTO, command, "--json", "-", "--quiet", *grid.arguments(options)]))
 
 
 def parallel(function, jobs):
-    """function of every job, in order, as many at a time as there are cores."""
+    """Results of function for every job, in order; runs as many at a time as there are cores."""
     with concurrent.futures.ThreadPoolExecutor(max_workers=CORES) as pool:
         return list(pool.map(function, jobs))
 
 
 def sotto_many(command, list_of_options, keep):
-    """keep(JSON object) of many runs."""
+    """keep(JSON output) of many runs."""
     return parallel(lambda options: keep(sotto_json(command, options)), list_of_options)
 
 
@@ -40,15 +40,15 @@ def data_path(name):
 
 
 def words(values):
-    """Values of an option of a sweep."""
+    """Values of an option, as a sweep takes them."""
     return " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
 # --- sweeps ----------------------------------------------------------------------------------------------------------
 
 def sweep_folder(name, size, settings):
-    """A sweep file beside this one, done, with these options instead of the file's; the folder with all that it leaves. What an
-    interrupted one did is not done again."""
+    """Runs a sweep file of this folder, with these options in place of the file's. Returns its output folder. Trainings that an
+    interrupted run finished are kept."""
     folder = size.work / name
     launch = common.mpirun(CORES) if CORES > 1 else []
     silent = [] if sys.stderr.isatty() else ["--quiet"]
@@ -66,7 +66,7 @@ def sweep_folder(name, size, settings):
 
 
 def stop(process):
-    """At a terminal the signal went to the process too."""
+    """Waits for a process to end; at a terminal it received the signal too."""
     try:
         process.wait(5)
     except subprocess.TimeoutExpired:
@@ -75,14 +75,14 @@ def stop(process):
 
 
 def table_of(path):
-    """A CSV file as dictionaries; of columns of one name the first."""
+    """A CSV file as dictionaries. Of columns with the same name the first counts."""
     with open(path, encoding="utf-8") as file:
         names, *lines = csv.reader(file)
     return [dict(reversed(list(zip(names, line)))) for line in lines]
 
 
 def tested(folder):
-    """The test trainings of a sweep that is done, that is runs.csv without validation."""
+    """The test trainings of a finished sweep: runs.csv without validation."""
     return [run for run in table_of(folder / "runs.csv") if run["purpose"] == "test"]
 
 
@@ -91,8 +91,8 @@ def trainings(name, size, settings):
 
 
 def training_rows(panel, runs, x, metric, row=rows.mean_row):
-    """A row for every variant and value of option x (a number where it does not vary) from runs, with the value of every seed;
-    curves that diverged anywhere lack that point."""
+    """A row for every variant and value of option x (a number if it does not vary), with the value of every seed. Where a training
+    diverged there is no row."""
     cells = {}
     for run in runs:
         cells.setdefault((run["variant"], float(run[x]) if isinstance(x, str) else x), []).append(run)
@@ -101,14 +101,14 @@ def training_rows(panel, runs, x, metric, row=rows.mean_row):
 
 
 def varied(option, values):
-    """The column of an option in runs.csv, or its only value: columns are there for what varies."""
+    """The column of an option in runs.csv, or its only value: options that do not vary have no column."""
     return option.replace("-", "_") if len(values) > 1 else values[0]
 
 
 # --- one training ----------------------------------------------------------------------------------------------------
 
 def one_training(name, variant, settings):
-    """Options of `sotto train` for one training of a sweep file: the variant's, of every list the first value."""
+    """Options of `sotto train` for one training of a sweep file: the variant's, with the first value of every list."""
     options, section = {}, None
     for line in (HERE / f"{name}.ini").read_text(encoding="utf-8").splitlines():
         line = line.split("#")[0].strip()

@@ -1,4 +1,4 @@
-"""Our own figure: what it costs that no server is trusted. Trainings and results are those of bench/price.py."""
+"""Our own figure: the cost of trusting no server. Trainings and results come from bench/price.py."""
 import dataclasses
 
 import price
@@ -33,18 +33,18 @@ def caption(table, size):
     return Caption(
         paper="",
         setting="test accuracy (housing: mean squared error) of the agents' own models against ε for one record (added or removed, δ = "
-                "1e-5), batches sampled in secret; "
-                f"{price.AGENTS} agents, Erdős–Rényi p = 0.5, T = 200, mean of {len(price.SEEDS)} seeds, step size chosen for "
-                "every cell on held-out training records. One server, all data: DP-SGD with the same sampling; each agent alone: DP-SGD on "
-                "one twentieth of the data; records in turn: pairs without secret sampling; only in the table: "
+                f"1e-5), batches sampled in secret; {price.AGENTS} agents, Erdős–Rényi p = 0.5, T = 200, mean of {len(price.SEEDS)} seeds, "
+                "step size tuned on held-out training records. One server, all data: DP-SGD with the same sampling; each agent alone: "
+                "DP-SGD on one twentieth of the data; records in turn: pairs without secret sampling; only in the table: "
                 f"{', '.join(LEFT_OUT)}. `bench/run price` measures.",
         claims=[claim for task in shown for claim in (
-            Claim(f"{TASKS[task]}: `{OURS}` are as good as one server with all data (the same: within {MARGINS[metric[task]]:g})",
+            Claim(f"{TASKS[task]}: `{OURS}` is as good as one server with all data (margin: {MARGINS[metric[task]]:g})",
                   against(task, NAMES["central"], MARGINS[metric[task]]), (SAME, better[task])),
-            Claim(f"{TASKS[task]}: `{OURS}` are better than `ldp`", against(task, NAMES["ldp"]), (better[task],)),
-            Claim(f"{TASKS[task]}: `{OURS}` are better than each agent alone", against(task, NAMES["alone"]), (better[task],)))],
+            Claim(f"{TASKS[task]}: `{OURS}` is better than `ldp`", against(task, NAMES["ldp"]), (better[task],)),
+            Claim(f"{TASKS[task]}: `{OURS}` is better than each agent alone", against(task, NAMES["alone"]), (better[task],)))],
         ours=[Told(f"{TASKS[task]}: `{OURS}` against {NAMES[way]}", against(task, NAMES[way])) for task in shown
               for way in ("cdp", "pairs, cyclic")])
+
 
 
 LABELS = {"test_accuracy": "test accuracy", "test_loss": "mean squared error"}

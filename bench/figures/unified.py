@@ -1,4 +1,4 @@
-"""[U] Unified guarantees by matrix factorization: its figure 2, what is learnt at which distance."""
+"""[U] Unified guarantees by matrix factorization: figure 2, what agents learn by distance."""
 import running
 import verdicts
 from figure import Caption, Claim, Figure, Panel, Sized, Told
@@ -10,7 +10,7 @@ ER = {"topology": "erdos-renyi", "agents": 100, "edge_probability": 0.2, "graph_
 PAPER, OURS, THEIRS, LDP, PAIRS = "the paper's formula", "exact accounting", "Muffliato's bound", "local DP", "pairs q=1"
 GRAPHS = {"florentine": ("Florentine families (15)", FLORENTINE), "er": ("Erdős–Rényi, p = 0.2 (100)", None),
           "ego": ("Facebook ego 414 (148)", EGO), "fediverse": ("Mastodon servers (176)", MASTODON)}
-NEAR, FAR = 2, 3  # distances the paper speaks of: up to, from
+NEAR, FAR = 2, 3  # the paper's claims: up to this distance, from this distance
 TENFOLD, HUNDREDFOLD = 10, 100
 SAME_FACTOR = 1.01
 
@@ -33,7 +33,7 @@ def measure(size):
             "threads": 1}
     rows = []
     for key in GRAPHS:
-        # Shared noise makes every view's covariance dense: minutes on the larger graphs.
+        # Shared noise makes every view's covariance dense, which takes minutes on the larger graphs.
         plans = [{"mechanism": "ldp"}]
         if key == "florentine":
             plans.append({"mechanism": "pairs", "seed_groups": "edges", "mixing": "metropolis"})
@@ -41,7 +41,7 @@ def measure(size):
         for row in answers[0]["by_distance"]:
             divergence = row["renyi_alpha2"]
             rows += [Row(key, LDP, row["distance"], divergence["ldp"]), Row(key, THEIRS, row["distance"], divergence["muffliato_bound"])]
-        # At unit noise and sensitivity squared sensitivities are divergences of order 2.
+        # With noise and sensitivity 1, a squared sensitivity is the divergence of order 2.
         for curve, pairs, figure in [(PAPER, answers[0]["pairs"], lambda pair: pair["sensitivity_squared"]["abs_sum"]),
                                      (OURS, answers[0]["pairs"], lambda pair: pair["renyi_alpha2"]),
                                      *((PAIRS, answer["pairs"], lambda pair: pair["renyi_alpha2"]) for answer in answers[1:])]:
@@ -58,7 +58,7 @@ def all_cells(table, first, second, xs=None, margin=None):
 
 
 def gains(table, xs):
-    """(label, Muffliato's bound over the paper's formula) on every graph, where the formula is not 0."""
+    """(label, Muffliato's bound over the paper's formula) on every graph, wherever the formula is not 0."""
     return [(f"{GRAPHS[key][0]}, d = {d:g}", verdicts.ratio(table.values(key, THEIRS, d), table.values(key, PAPER, d)))
             for key in GRAPHS for d in table.xs(key, PAPER, THEIRS) if xs(d) and table.y(key, PAPER, d) > 0]
 
@@ -67,35 +67,30 @@ def caption(table, size):
     near, far = gains(table, lambda d: d <= NEAR), gains(table, lambda d: d >= FAR)
     best = max(near, key=lambda gain: gain[1].number)
     return Caption(
-        paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance, minimum, mean and maximum over pairs: Muffliato's accounting "
-              "provides no improvement over LDP "
-              "up to distance 2; the paper's is significantly tighter at all distances, there up to an order of magnitude, with "
-              "reductions of at least two "
-              "orders at distances of 3 and more, on all graphs. Graphs: Erdős–Rényi (100, p = 0.2), Facebook ego (148), PeerTube (271), "
-              "Florentine families (15). T is not in the text.",
+        paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance: minimum, mean and maximum over pairs. Graphs: Erdős–Rényi (100, p = "
+              "0.2), Facebook ego (148), PeerTube (271), Florentine families (15). T is not in the text.",
         setting=f"`sotto account --view all-nodes`, K = 1, {size['rounds']} rounds, noise and sensitivity 1, row-stochastic weights as in "
-                f"the paper's "
-                "equations. Mean over pairs, bars from minimum to maximum. The paper's formula is its (12), the sum of absolute values; "
-                "the exact figure "
-                "is the maximum over contributions, and never above what all messages show.",
+                f"the paper's equations; means over pairs, bars from minimum to maximum. The paper's formula is (12), a sum of absolute "
+                f"values; the exact figure is the maximum over contributions, never above what all messages show.",
         claims=[
             Claim("the paper's formula is tighter than Muffliato's bound at all distances (means)",
                   all_cells(table, PAPER, THEIRS), (LOWER,)),
-            Claim(f"Muffliato's bound is no improvement over LDP up to distance {NEAR} (the same: a factor below {SAME_FACTOR:g})",
+            Claim(f"Muffliato's bound does not improve on LDP up to distance {NEAR} (margin: factor {SAME_FACTOR:g})",
                   all_cells(table, THEIRS, LDP, lambda d: d <= NEAR, SAME_FACTOR), (SAME,)),
-            Claim(f"up to distance {NEAR} gains reach an order of magnitude: the largest ({best[0]}), against {TENFOLD}",
+            Claim(f"up to distance {NEAR} gains over Muffliato's bound reach an order of magnitude: the largest ({best[0]}), against "
+                  f"{TENFOLD}",
                   [("", verdicts.against(best[1], TENFOLD, log=True))], (HIGHER, SAME)),
-            Claim(f"from distance {FAR} on gains are at least two orders: gains against {HUNDREDFOLD}",
+            Claim(f"from distance {FAR} on gains are at least two orders of magnitude: against {HUNDREDFOLD}",
                   [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
         ],
-        notes="the Mastodon servers stand for PeerTube (see Absent data). For training these figures hold only if gradients do not carry "
-              "others' data on "
-              "(docs/accounting.md): [U] Theorem 8 overlooks that.",
-        ours=[Told("the exact figure against the formula, means, where they differ",
+        notes="the Mastodon servers stand for PeerTube ([absent data](#absent-data)). For training these figures hold only if gradients do "
+              "not carry others' data on ([views](accounting.md#views)): [U] Theorem 8 overlooks that.",
+        ours=[Told("exact figure against the formula, means, where they differ",
                    [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),
-              Told("on the Florentine families `pairs q=1` (a seed an edge, made to withstand any one agent who sees all messages, "
-                   "Metropolis weights) against independent noise, both exact",
+              Told("Florentine families, exact: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages, "
+                   "Metropolis weights) against independent noise",
                    table.cells("florentine", PAIRS, OURS))])
+
 
 
 FIGURES = [

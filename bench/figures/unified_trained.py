@@ -15,7 +15,7 @@ SHOWN = 5.0  # epsilon of the learning curves
 LAST = 50  # "the last 50 training steps"
 REDUCTION, REDUCTION_MARGIN = 0.31, 0.05
 TARGET, FOLD, FOLD_MARGIN = 0.75, 2, 1.1  # "for a fixed test-loss value of 0.75, a 2-fold reduction in ε"
-DRAWN = 6.0  # losses above it are not, as in the paper
+DRAWN = 6.0  # losses above are not drawn, as in the paper
 STEPS = [0.005, 0.01, 0.02, 0.04, 0.08]
 PRIVATE = ("ldp", "anti-pgd")
 
@@ -31,7 +31,7 @@ def settings(size, graph):
 
 
 def last_losses(panel, size, options, epsilons):
-    """Rows of the losses after the last round, which alone are evaluated."""
+    """Rows of the losses after the last round, the only one evaluated."""
     runs = running.trainings("housing", size, options | {"eval-every": 1000000, "keep-runs": "off"})
     return running.training_rows(panel, runs, running.varied("epsilon", epsilons), "test_loss")
 
@@ -40,7 +40,7 @@ def last_losses(panel, size, options, epsilons):
 
 def measure_u3(size):
     options = settings(size, "ego")
-    # Run directories have a file an agent and more: only those of the curves are kept.
+    # A run directory has a file for every agent: keep only those of the curves.
     folder = running.sweep_folder("housing", size, options | {"epsilon": words([SHOWN])})
     shown = running.tested(folder)
     curves = {}
@@ -56,7 +56,7 @@ def measure_u3(size):
 
 
 def reduction(table, last):
-    """By how much MAFALDA's loss is below independent noise's in the last rounds, seed by seed."""
+    """The part by which MAFALDA's loss is below independent noise's in the last rounds, seed by seed."""
     late = [t for t in table.xs("time", "ldp", "mafalda") if t > last - LAST]
     each = [verdicts.combine(lambda ours, theirs: 1 - ours / theirs, table.values("time", "mafalda", t), table.values("time", "ldp", t))
             for t in late]
@@ -64,8 +64,8 @@ def reduction(table, last):
 
 
 def budget_for(table, curve, target):
-    """The epsilon at which a curve falls to the target, seed by seed, straight between points of log ε and log loss; None where one does
-    not."""
+    """The epsilon at which a curve falls to the target, seed by seed, linear in log ε and log loss between points. None if a seed's
+    curve does not."""
     xs = table.xs("budget", curve)
     losses = [table.values("budget", curve, x).by_seed for x in xs]
     found = {}
@@ -84,7 +84,7 @@ NOT_PASSED = "not every seed's curve passes that loss between the smallest and t
 
 
 def fold_cells(table):
-    """The paper's halved budget; nothing where not every seed's curve passes TARGET."""
+    """The paper's halved budget; empty unless every seed's curve passes TARGET."""
     both = [budget_for(table, curve, TARGET) for curve in ("ldp", "mafalda")]
     if None in both:
         return []
@@ -92,13 +92,13 @@ def fold_cells(table):
 
 
 def fold_told(table):
-    """How many times the budget independent noise needs."""
+    """The budget of independent noise over that of our curves, at TARGET."""
     cells = []
     for curve in ("mafalda", "space-time"):
         both = [budget_for(table, name, TARGET) for name in ("ldp", curve)]
         if None not in both:
             cells.append((f"`{curve}`", verdicts.verdict(*both, log=True)))
-    return Told(f"ε that independent noise needs for a loss of {TARGET:g} (variances of the target), over that of", cells, NOT_PASSED)
+    return Told(f"ε of independent noise at a loss of {TARGET:g}, over that of", cells, NOT_PASSED)
 
 
 def caption_u3(table, size):
@@ -106,31 +106,26 @@ def caption_u3(table, size):
     anti = [(label, found) for label, found in table.against("time", "anti-pgd", DRAWN, lambda t: t > 0)]
     quiet = verdicts.numbers(table.values("budget", "none", table.xs("budget", "none")[0])) if table.xs("budget", "none") else []
     return Caption(
-        paper="Housing on the Facebook ego graph: test loss over time at one ε, and final loss against ε, 20 runs. MAFALDA-SGD "
-              "outperforms all private baselines across all "
-              "privacy regimes; for a fixed ε 31% average improvement in test loss in the last 50 training steps, for a fixed loss of "
-              "0.75 a 2-fold reduction in ε; AntiPGD's loss "
-              "is always greater than 6 and not drawn.",
+        paper="test loss on housing over the Facebook ego graph, over time at one ε, and final against ε, 20 runs; AntiPGD's is not drawn.",
         setting=f"`sotto sweep bench/figures/housing.ini`: 148 agents, MLP 8-64-1, {size['rounds']} rounds (20 passes of 19 batches), "
-                f"adjacency record, δ = 1e-6, "
-                f"C = 1, records dealt uniformly at random, {size['seeds']} seeds, step size chosen for every cell of "
-                f"{', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is at an edge, on held-out training records; "
-                f"loss in variances of the "
-                f"target, which is standardised. (a) at ε = {SHOWN:g}.",
+                f"record level, δ = 1e-6, C = 1, records dealt uniformly at random, {size['seeds']} seeds, step sizes "
+                f"{', '.join(f'{s:g}' for s in size['steps'])}, tuned on held-out training records; loss in variances of the standardised "
+                f"target. (a): ε = {SHOWN:g}.",
         claims=[
             *[Claim(f"`mafalda` outperforms `{curve}` for every ε", table.cells("budget", "mafalda", curve), (LOWER,))
               for curve in PRIVATE],
-            Claim(f"{REDUCTION:.0%} less loss than independent noise in the last {LAST} rounds ({evaluations} evaluations), ε = "
-                  f"{SHOWN:g}: the reduction, against {REDUCTION:g} (the same: within {REDUCTION_MARGIN:g})",
+            Claim(f"{REDUCTION:.0%} less loss than independent noise in the last {LAST} rounds ({evaluations} evaluations) at ε = "
+                  f"{SHOWN:g}: reduction, against {REDUCTION:g} (margin: {REDUCTION_MARGIN:g})",
                   [("", verdicts.against(less, REDUCTION, margin=REDUCTION_MARGIN))], (SAME, HIGHER)),
-            Claim(f"for a fixed loss a 2-fold reduction in ε: independent noise's ε over MAFALDA's, against {FOLD} (the same: a factor "
-                  f"below {FOLD_MARGIN:g})", fold_cells(table), (SAME, HIGHER), NOT_PASSED),
-            Claim(f"AntiPGD's loss is always greater than {DRAWN:g} (over all rounds, ε = {SHOWN:g})", anti, (HIGHER,)),
+            Claim(f"a 2-fold reduction in ε at a fixed loss: independent noise's ε over MAFALDA's, against {FOLD} (margin: factor "
+                  f"{FOLD_MARGIN:g})", fold_cells(table), (SAME, HIGHER), NOT_PASSED),
+            Claim(f"AntiPGD's loss is always greater than {DRAWN:g} (all rounds, ε = {SHOWN:g})", anti, (HIGHER,)),
         ],
-        notes="the paper's loss is in units it does not give, and which ε it draws over time is not in the text."
+        notes="the text gives neither units of the loss nor ε of the curves over time."
               + (f" Without noise: {span(quiet)} by seed." if quiet else ""),
-        ours=[Told("`space-time`, correlated between agents too (seeds of `corn`, which withstand no curious agent), against `mafalda`",
+        ours=[Told("`space-time`, also correlated between agents (seeds of `corn`, which withstand no curious agent), against `mafalda`",
                    table.cells("budget", "space-time", "mafalda")), fold_told(table)])
+
 
 
 # --- U5 --------------------------------------------------------------------------------------------------------------
@@ -151,19 +146,18 @@ def caption_u5(table, size):
                                                                   log=True))
                 for key in others for x in table.xs(smallest, "mafalda") if x in table.xs(key, "mafalda")]
     return Caption(
-        paper="Final test loss of housing against ε (δ = 1e-6) on further graphs: MAFALDA-SGD's trade-off improves upon that of the "
-              "existing literature on all; small graphs "
-              "have better trade-offs since their agents hold more data.",
+        paper="final test loss on housing against ε (δ = 1e-6) on further graphs.",
         setting=f"as U3, on the Florentine families, an Erdős–Rényi graph of 100 agents and the Mastodon servers; {size['seeds']} seeds, "
-                f"steps {', '.join(f'{s:g}' for s in size['steps'])}, and beyond where the best is at an edge.",
+                f"step sizes {', '.join(f'{s:g}' for s in size['steps'])}.",
         claims=[
             *[Claim(f"{GRAPHS[key][0]}: `mafalda` improves on `{curve}`", table.cells(key, "mafalda", curve), (LOWER,)) for key in FURTHER
               for curve in PRIVATE],
-            Claim("the smallest graph has a lower loss than larger ones (`mafalda`)", by_graph, (LOWER,))],
-        notes=f"the Mastodon servers stand for PeerTube (see Absent data). What is above {DRAWN:g} is not drawn, as in the paper.",
-        ours=[Told(f"{GRAPHS[key][0]}: `space-time` (seeds of `corn`: who holds the seed is not kept out; `--spatial-mechanism pairs` "
-                   f"does that) against `mafalda`",
-                   table.cells(key, "space-time", "mafalda")) for key in FURTHER])
+            Claim("the smallest graph, whose agents hold most data, has a lower loss than larger ones (`mafalda`)", by_graph, (LOWER,))],
+        notes=f"the Mastodon servers stand for PeerTube ([absent data](#absent-data)). Losses above {DRAWN:g} are not drawn, as in the "
+              "paper. `space-time` has seeds of `corn`, which do not protect against agents that hold them (`--spatial-mechanism pairs` "
+              "does).",
+        ours=[Told(f"{GRAPHS[key][0]}: `space-time` against `mafalda`", table.cells(key, "space-time", "mafalda")) for key in FURTHER])
+
 
 
 # --- U4: FEMNIST -----------------------------------------------------------------------------------------------------
@@ -182,18 +176,16 @@ def measure_u4(size):
 
 def caption_u4(table, size):
     return Caption(
-        paper="Test accuracy on FEMNIST against ε on the Facebook ego and Florentine graphs (figures 4 and 6): MAFALDA-SGD consistently "
-              "achieves higher test accuracy than the private "
-              "baselines.",
-        setting=f"`sotto sweep bench/figures/femnist.ini` with LEAF's files: the graph {size['graph']}, ten writers an agent, "
-                f"the small convolutional network, {size['rounds']} rounds of 16 batches, adjacency record, {size['seeds']} seeds.",
-        claims=[Claim("`mafalda` has a higher accuracy than `ldp` at every ε", table.cells("accuracy", "mafalda", "ldp"), (HIGHER,))],
+        paper="test accuracy on FEMNIST against ε on the Facebook ego and Florentine graphs (figures 4 and 6).",
+        setting=f"`sotto sweep bench/figures/femnist.ini` with LEAF's files: graph {size['graph']}, ten writers per agent, the small "
+                f"convolutional network, {size['rounds']} rounds of 16 batches, record level, {size['seeds']} seeds.",
+        claims=[Claim("`mafalda` has consistently higher accuracy than `ldp`", table.cells("accuracy", "mafalda", "ldp"), (HIGHER,))],
         ours=[Told("`space-time` against `mafalda`", table.cells("accuracy", "space-time", "mafalda"))])
 
 
 LOSS, BUDGET = ("test_loss", "test loss"), ("epsilon", "privacy budget ε")
 TICKS = [1, 2, 5, 10]
-# The least ε are there for losses on both sides of TARGET, seed by seed.
+# The smallest ε bring every seed's loss above TARGET.
 HOUSING_SIZES = {"rounds": Sized("rounds", 380, 380, 38), "epsilons": Sized("ε", [0.5, *TICKS], [0.25, 0.5, 1, 2, 3, 5, 7, 10, 15], [5]),
                  "seeds": Sized("seeds", 6, 20, 2), "steps": Sized("steps", STEPS, STEPS, [0.02])}
 FIGURES = [

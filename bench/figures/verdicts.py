@@ -1,10 +1,9 @@
-"""The one rule by which a figure says lower, higher, the same or not decided.
+"""The rule by which figures say lower, higher, the same or not decided.
 
-Values that have seeds are paired by seed. Their differences, or on a logarithmic axis the logarithms of their ratios, have a 95%
-interval (Student's t). Where a value has no logarithm differences are taken, and a margin that is a factor f is f - 1 of the second's
-mean. The same: the whole interval lies within the margin that the sentence states. Otherwise lower or higher: the interval excludes 0.
-Everything else is not decided. Numbers that were computed without chance are compared as intervals of no width. Where a sentence states
-no margin it is TOLERANCE, relative: rounding and solvers' stopping.
+Values are paired by seed. The rule takes the 95% interval (Student's t) of their differences or, on a logarithmic axis, of the
+logarithms of their ratios. If a value has no logarithm, it takes differences, and a margin of factor f is f - 1 of the second's mean.
+The same: the whole interval lies within the margin. Otherwise lower or higher: the interval excludes 0. Everything else is not decided.
+Intervals of numbers computed without chance have no width. The default margin is TOLERANCE, relative, for rounding and solvers.
 """
 import dataclasses
 import math
@@ -17,7 +16,7 @@ TOLERANCE = 1e-4
 
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """A number that was computed exactly, or a value for every seed."""
+    """A number computed without chance, or a value for every seed."""
     number: float | None = None
     by_seed: dict | None = None
 
@@ -27,7 +26,7 @@ def exact(number):
 
 
 def combine(function, *values):
-    """function of numbers, applied seed by seed; exact numbers count for every seed. Seeds must be the same everywhere."""
+    """Applies a function of numbers seed by seed; an exact number counts for every seed. All values must have the same seeds."""
     seeded = [value.by_seed for value in values if value.by_seed is not None]
     if not seeded:
         return exact(function(*(value.number for value in values)))
@@ -50,8 +49,8 @@ RATIO, DIFFERENCE, VALUE = "ratio", "difference", "value"
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """word; the middle and ends of the interval of first / second, of first - second, or of what was compared with a number.
-    why: where there is no interval."""
+    """The word, and the middle and ends of the interval: of first / second, of first - second, or of a value compared with a number.
+    why: the reason if there is no interval."""
     word: str
     middle: float
     low: float | None = None
@@ -67,20 +66,20 @@ class Verdict:
         return f"{text_of(self.middle, self.kind)}{unit} ({ends})"
 
     def moved(self, function, kind):
-        """The same verdict, told in other units."""
+        """The same verdict in other units."""
         low, high = (None if end is None else function(end) for end in (self.low, self.high))
         return dataclasses.replace(self, middle=function(self.middle), low=low, high=high, kind=kind)
 
 
 def text_of(number, kind):
-    """Three digits; of a ratio near 1 as many as show on which side it is."""
+    """Three digits; a ratio near 1 gets enough to show on which side of 1 it is."""
     if kind == RATIO and TOLERANCE < abs(number - 1) < 0.005:
         return f"{number:.{min(8, 1 - math.floor(math.log10(abs(number - 1))))}f}"
     return f"{number:{'+' if kind == DIFFERENCE else ''}.3g}"
 
 
 def reach(found):
-    """From the smallest to the largest of several verdicts of one kind, and of the ends of their intervals."""
+    """The range of several verdicts of one kind, and the range of the ends of their intervals."""
     unit = " times" if found[0].kind == RATIO else ""
     span = lambda values: " to ".join(dict.fromkeys(text_of(end, found[0].kind) for end in (min(values), max(values))))
     middles = span([one.middle for one in found]) + unit
@@ -89,7 +88,7 @@ def reach(found):
 
 
 def verdict(first, second, log=False, margin=None):
-    """Of first against second. margin: with log a factor above 1, otherwise an absolute difference."""
+    """The verdict on first against second. margin: with log a factor above 1, otherwise an absolute difference."""
     if log and min(numbers(first) + numbers(second)) > 0:
         return decided(combine(lambda a, b: math.log(a / b), first, second),
                        math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
@@ -100,7 +99,7 @@ def verdict(first, second, log=False, margin=None):
 
 
 def against(values, number, log=False, margin=None):
-    """Of values against a number, told as the values."""
+    """The verdict on values against a number, in the units of the values."""
     found = verdict(values, exact(number), log, margin)
     return found.moved((lambda x: x * number) if found.kind == RATIO else (lambda x: x + number), VALUE)
 
@@ -117,7 +116,7 @@ def decided(pairs, margin):
 
 
 def word_of(low, high, margin):
-    """The rule."""
+    """The word for an interval from low to high."""
     if -margin <= low and high <= margin:
         return SAME
     return LOWER if high < 0 else HIGHER if low > 0 else NOT_DECIDED

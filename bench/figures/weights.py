@@ -1,11 +1,11 @@
-"""Our own figure: mixing weights that are optimised for noise and speed together. Trainings are those of bench/free.py."""
+"""Our own figure: mixing weights optimised jointly with noise. Trainings come from bench/free.py."""
 import free
 from exchanges import GRAPHS, NAMES, NEEDS, SETTING, cell_of
 from figure import Caption, Claim, Figure, Panel
 from kept import cell_row
 from verdicts import LOWER, verdict
 
-# Places on the x axis: the lever of bench/free.py with Metropolis weights, and with optimised ones besides.
+# Places on the x axis: the lever of bench/free.py with Metropolis weights, the same with optimised weights, and its label.
 PLACES = [("K = 1", "optimised mixing", "last models"), ("final gossip, tail mean", "K = 1, all", "final gossip and tail mean")]
 METROPOLIS, OPTIMISED = "Metropolis", "optimised"
 
@@ -31,8 +31,9 @@ def caption(table, size):
 
     return Caption(
         paper="",
-        setting=f"test loss on a9a with Metropolis weights and with `--mixing optimised` (docs/equations.md 17; [W] V-B and its "
-                f"conclusion name it as work to come), one exchange a round; {SETTING}. `bench/run free` measures.",
+        setting=f"test loss on a9a with Metropolis weights and with `--mixing optimised` "
+                f"([equations](equations.md#17-mixing-weights-and-noise-together); future work in [W]), one exchange per round; {SETTING}. "
+                f"`bench/run free` measures.",
         claims=[Claim(f"`{NAMES[mechanism]}`, {name}: optimised weights have less loss", cells(mechanism, place), (LOWER,))
                 for mechanism in free.MECHANISMS for place, (_, _, name) in enumerate(PLACES)])
 

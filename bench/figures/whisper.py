@@ -20,30 +20,26 @@ def measure_w1(size):
 def caption_w1(table, size):
     both = lambda first, second: [cell for panel in ("epsilon", "p") for cell in table.cells(panel, first, second)]
     return Caption(
-        paper="the independent part of every agent's noise, σ²_mix (Whisper), σ²_pair (DECOR), σ²_ldp, σ²_cdp = σ²_ldp/n, against ε (p = "
-              "0.5) and p (ε = 10), log scale. LDP is the practical upper bound, CDP the lower; as ε and p increase correlation becomes "
-              "more effective; Whisper is "
-              "consistently “≪” DECOR, the gap particularly large on sparse graphs, and much closer to CDP. No numbers in the text.",
-        setting=f"smallest eigenvalue of R, which is the largest σ² that R = σ²I + R_cor allows; {plans.setting_text(size)}.",
+        paper="the independent part of every agent's noise against ε (p = 0.5) and p (ε = 10), log scale: σ²_mix (Whisper), σ²_pair "
+              "(DECOR), σ²_ldp, and σ²_cdp = σ²_ldp/n. No numbers in the text.",
+        setting=f"the smallest eigenvalue of R, which is the largest σ² in R = σ²I + R_cor; {plans.setting_text(size)}.",
         claims=[
-            Claim("LDP is highest: DECOR is below it", both("decor", "ldp"), (LOWER,)),
-            Claim("Whisper is below LDP", both("corn one-step", "ldp"), (LOWER,)),
-            Claim("CDP is lowest: below Whisper", both("cdp", "corn one-step"), (LOWER, SAME)),
+            Claim("DECOR is below LDP, the upper bound", both("decor", "ldp"), (LOWER,)),
+            Claim("Whisper is below LDP, the upper bound", both("corn one-step", "ldp"), (LOWER,)),
+            Claim("CDP, the lower bound, is below Whisper", both("cdp", "corn one-step"), (LOWER, SAME)),
             *plans.effective_claims(table),
-            Claim("Whisper is consistently below DECOR", both("corn one-step", "decor"), (LOWER,)),
-            plans.gap_claim(table, "p", f"the gap between DECOR and Whisper is particularly large for sparser networks (p up to "
-                                        f"{plans.SPARSE:g} against "
+            Claim("Whisper is consistently below DECOR (“≪”)", both("corn one-step", "decor"), (LOWER,)),
+            plans.gap_claim(table, "p", f"the gap between DECOR and Whisper is largest on sparse graphs (p ≤ {plans.SPARSE:g} against "
                                         f"denser ones)"),
         ],
-        notes="σ²_mix is not unique: any smaller σ² with the rest in R_cor is the same R and the same optimum, so the paper's values "
-              "depend on its solver; ours is the largest. It is also not what is left after mixing (C1 shows that). With the `paper` "
-              "calibration curves end "
-              f"below ε = {plans.PAPER_LIMIT} (see C1).",
+        notes="σ²_mix is not unique: any smaller σ², with the rest in R_cor, gives the same R and optimum. The paper's values depend on "
+              "its solver; ours are the largest. σ²_mix is not the noise left after mixing (C1). Curves with the `paper` calibration end "
+              f"below ε = {plans.PAPER_LIMIT} (C1).",
         ours=[
-            Told("how far Whisper is above CDP", both("corn one-step", "cdp")),
+            Told("Whisper, in the paper much closer to CDP than DECOR, against CDP", both("corn one-step", "cdp")),
             Told("`corn horizon` against `corn one-step`", table.cells("p", "corn horizon", "corn one-step")),
-            Told(f"exact calibration, `{plans.EXACT}` against `corn one-step`", table.cells("epsilon", plans.EXACT, "corn one-step")),
-            Told("`pairs q=1`, whose noise without what one agent knows is what protects, against `ldp`",
+            Told(f"`{plans.EXACT}` against `corn one-step`", table.cells("epsilon", plans.EXACT, "corn one-step")),
+            Told("`pairs q=1`, of which only noise unknown to one agent protects, against `ldp`",
                  table.cells("p", "pairs q=1", "ldp")),
         ])
 
