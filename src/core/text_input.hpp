@@ -31,7 +31,7 @@ class LineReader {
     /// The next line without its end, valid until the next call; false at the end of the file.
     /// Accepts LF and CRLF, and a leading UTF-8 byte order mark.
     /// @throws DataError for a damaged gzip stream, one followed by other data, one that unpacks to
-    /// more than 128 times its size and 64 MiB, and a line above longest_line_bytes.
+    /// more than 128 times its size plus 64 MiB, and a line above longest_line_bytes.
     bool next(std::string_view& line);
     /// 1 for the first line returned.
     [[nodiscard]] long long line_number() const { return line_number_; }
@@ -47,8 +47,8 @@ class LineReader {
 
 // Bytes of data files, plain or compressed.
 
-/// The content of a compressed file may be at most 128 times what was read of the file so far, or
-/// 64 MiB. Data files compress 3 to 30 times, a file made to fill memory 1000 times.
+/// The content of a compressed file may be at most 64 MiB plus 128 times what was read of the
+/// file so far. Data files compress 3 to 30 times, a file made to fill memory 1000 times.
 inline constexpr std::uint64_t most_growth = 128;
 inline constexpr std::uint64_t growth_from_bytes = std::uint64_t{64} << 20;
 

@@ -22,7 +22,7 @@ std::optional<long long> as_integer(std::string_view text) {
     return value;
 }
 
-/// What a line begins that is of another format than an edge list; null where it may be of one.
+/// Name of another format that the line starts; null if it may be an edge list.
 const char* other_format(std::string_view first, std::string_view rest) {
     if (first.front() == '{' || (first.front() == '[' && first != "[")) return "JSON";
     if (first.starts_with("<?xml") || first.starts_with("<graphml")) return "GraphML";
@@ -45,7 +45,7 @@ void require_edge_list(const std::string& path,
                         other));
 }
 
-/// Indices of `labels` in ascending order: numerically when all are integers, else as text.
+/// Indices of `labels` in ascending order: numerically if all are integers, else as text.
 std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
     std::vector<long long> numbers;
     for (const std::string& label : labels) {
@@ -63,11 +63,11 @@ std::vector<std::size_t> ascending(const std::vector<std::string>& labels) {
     return order;
 }
 
-// Mixing matrices and plans are made for thousands of agents, at most.
+// Mixing matrices and plans support at most thousands of agents.
 constexpr std::size_t most_labels = std::size_t{1} << 17;
 constexpr std::size_t most_edges = std::size_t{1} << 22;
 
-/// Labels and edges (of label indices) as the file lists them.
+/// Labels and edges (of label indices) in the order of the file.
 struct RawEdges {
     std::vector<std::string> labels;
     std::vector<Edge> edges;
@@ -104,7 +104,7 @@ RawEdges read_raw(const std::string& path) {
                             path,
                             reader.line_number(),
                             for_message(first)));
-        // networkx writes {} behind an edge without data.
+        // networkx writes {} after an edge without data.
         if (const std::string_view third = take_token(rest); !third.empty() && third != "{}")
             throw DataError(fmt::format(
                 "edge list {}: line {} has a third column, \"{}\"; two labels a line make an edge "
@@ -123,7 +123,7 @@ RawEdges read_raw(const std::string& path) {
                                 label.size(),
                                 for_message(label),
                                 longest_label));
-        // The indices are taken in separate statements so that labels are numbered as they appear.
+        // Separate statements number labels in order of appearance.
         const int u = index(first);
         const int v = index(second);
         if (u == v) ++raw.self_loops;
@@ -140,7 +140,7 @@ RawEdges read_raw(const std::string& path) {
     return raw;
 }
 
-/// Column names on the first line would become two agents and turn numeric order into text order.
+/// Column names would become two agents and turn numeric order into text order.
 void refuse_column_names(const RawEdges& raw, const std::string& path) {
     if (raw.edges.size() < 2 || raw.edges.front() != Edge{0, 1}) return;
     const auto is_integer = [](const std::string& label) { return as_integer(label).has_value(); };
@@ -186,8 +186,8 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     const auto largest = std::max_element(size.begin(), size.end());
     const auto kept = static_cast<int>(largest - size.begin());
 
-    // The order is decided again among the kept labels, so that writing the graph and reading it
-    // back gives the same numbers even when only dropped labels were not integers.
+    // The order is decided again among the kept labels: writing the graph and reading it back must
+    // give the same numbers even if only dropped labels were not integers.
     std::vector<std::string> kept_labels;
     std::vector<int> members;
     for (std::size_t u = 0; u < component.size(); ++u) {

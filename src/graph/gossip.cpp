@@ -17,9 +17,9 @@ namespace {
 constexpr NameTable<GossipRule, 2> rules{
     {{{GossipRule::plain, "plain"}, {GossipRule::chebyshev, "chebyshev"}}}};
 
-/// The next multiple of 2^-36 above an eigenvalue: the polynomial grows fast beyond lambda, and
-/// processors whose eigenvalues differ in the last places must come to the same weights. Shifted,
-/// so that no simple fraction lies on the border.
+/// The next multiple of 2^-36 above an eigenvalue, shifted so that no simple fraction lies on the
+/// border. The polynomial grows fast beyond lambda, and processors whose eigenvalues differ in the
+/// last digits must get the same weights.
 double rounded_up(double eigenvalue) {
     return (std::ceil(eigenvalue * 0x1p36 + 0.37) + 0.5) * 0x1p-36;
 }
@@ -34,7 +34,7 @@ Eigen::MatrixXd power(const Eigen::MatrixXd& base, int exponent) {
     return result;
 }
 
-/// m_K of m_0 = start, apply(m) = W m.
+/// m_K from m_0 = start, where apply(m) = W m.
 template <class Value, class Apply>
 Value evaluate(const GossipPolynomial& gossip, const Value& start, Apply&& apply) {
     Value current = start, previous = start;

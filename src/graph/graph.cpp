@@ -210,8 +210,8 @@ constexpr NameTable<Topology, 10> topology_table{{{
     {Topology::geometric, "geometric"},
 }}};
 
-/// Rows of the squarest rows x columns = agents with rows <= columns and both sides at least
-/// `least`; 0 if there is none.
+/// Number of rows of the squarest rows x columns = agents with rows <= columns and both sides at
+/// least `least`; 0 if there is none.
 int squarest_rows(int agents, int least) {
     auto rows = static_cast<int>(std::sqrt(static_cast<double>(agents)));
     for (; rows >= least; --rows)
@@ -344,11 +344,10 @@ std::optional<GeneratedGraph> draw_until_connected(Draw&& draw) {
     return std::nullopt;
 }
 
-/// Whether all draws together have less than one chance in a million, so that drawing would only
-/// waste minutes. Search from agent 0: a connected graph must join each of the other n-1 agents to
-/// one of the at most n-1 agents searched before, independently, so
-/// P(connected) <= (1 - (1-p)^(n-1))^(n-1). In a directed graph each of them must hear somebody:
-/// the same bound.
+/// Whether all draws together succeed with a chance below one in a million. In a search from agent
+/// 0 of a connected graph, each of the other n-1 agents must be joined to one of the at most n-1
+/// agents before, independently, so P(connected) <= (1 - (1-p)^(n-1))^(n-1). In a directed graph
+/// each must hear some agent: the same bound.
 bool hopeless(int agents, double probability) {
     if (agents < 2) return false;
     const double others = agents - 1;
@@ -425,7 +424,7 @@ std::vector<Edge> fixed_edges(Topology topology, int agents) {
     throw Error(ExitCode::other, "a random family has no fixed edges");
 }
 
-/// Families whose edges have a direction of their own.
+/// Families with a directed form.
 void require_directed_family(Topology topology) {
     constexpr std::array families{
         Topology::erdos_renyi, Topology::ring, Topology::torus, Topology::exponential};

@@ -22,8 +22,8 @@ namespace {
 
 constexpr double symmetry_tolerance = 1e-12;
 
-/// Sparse matrix with an entry for every member of every closed neighbourhood; value(u, v) is
-/// called row by row, in ascending order of v.
+/// Sparse matrix with an entry for every member of every closed neighbourhood; calls value(u, v)
+/// row by row, in ascending order of v.
 template <class Value>
 SparseRows fill(const Graph& graph, Value&& value) {
     const int n = graph.agents();
@@ -37,7 +37,7 @@ SparseRows fill(const Graph& graph, Value&& value) {
     return sparse;
 }
 
-/// Weights between different agents are symmetric; what a row lacks to 1 goes to the agent itself.
+/// Symmetric weights between agents; the self weight completes each row to 1.
 template <class Value>
 SparseRows fill_symmetric(const Graph& graph, Value&& between) {
     return fill(graph, [&](int u, int v) {
@@ -82,7 +82,7 @@ SparseRows shares_of_hearers(const Graph& graph) {
     });
 }
 
-/// Rules whose weights between two agents are the same both ways.
+/// Only the row_stochastic and push_sum rules work on directed graphs.
 void require_undirected(const Graph& graph, MixingRule rule) {
     if (!graph.directed() || rule == MixingRule::row_stochastic || rule == MixingRule::push_sum)
         return;

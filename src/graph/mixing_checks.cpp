@@ -13,8 +13,8 @@ namespace sotto {
 
 namespace {
 
-/// Largest modulus of an eigenvalue of W off the mean: of W - 11^T/n, whose eigenvalues are those
-/// of W but one 1, which became 0. Cost: O(n^3).
+/// Largest modulus of the eigenvalues of W - 11^T/n: those of W, with one eigenvalue 1 replaced by
+/// 0. Cost: O(n^3).
 double modulus_off_the_mean(const Eigen::MatrixXd& dense) {
     const Eigen::MatrixXd deflated =
         (dense.array() - 1.0 / static_cast<double>(dense.rows())).matrix();

@@ -22,7 +22,6 @@ namespace {
 
 constexpr double most_weights = 1e8;
 
-/// The graph of one round.
 Graph graph_of_round(const TopologySpec& topology, long round) {
     SeededRandom random(topology.graph_seed, "mixing schedule", static_cast<std::uint64_t>(round));
     TopologySpec fresh = topology;
@@ -81,7 +80,7 @@ std::vector<MixingMatrix> one_peer_schedule(const Graph& exponential_graph) {
     std::vector<MixingMatrix> matrices;
     for (int hop = 1; hop < n; hop *= 2) {
         Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(n, n) / 2;
-        // Arcs of a directed one go from u to u + hop, which hears u.
+        // In a directed graph arcs go from u to u + hop, which hears u.
         for (int u = 0; u < n; ++u)
             dense(u, (exponential_graph.directed() ? u - hop + n : u + hop) % n) += 0.5;
         try {
@@ -125,7 +124,7 @@ namespace {
 
 constexpr int most_dense = 2000;
 
-/// The vector that `step` leaves as it is, by elimination; nothing where there are several.
+/// The fixed vector of `step`, by elimination; nothing if there are several.
 std::optional<Eigen::VectorXd> fixed_vector(const SparseRows& step) {
     const Eigen::Index n = step.rows();
     Eigen::MatrixXd system = Eigen::MatrixXd(step) - Eigen::MatrixXd::Identity(n, n);
@@ -142,13 +141,13 @@ std::optional<Eigen::VectorXd> fixed_vector(const SparseRows& step) {
     return result / result.sum();
 }
 
-/// What equal weights come to.
+/// The limit of equal weights.
 Eigen::VectorXd limit_of_equal(const SparseRows& step) {
     const Eigen::Index n = step.rows();
     Eigen::VectorXd weights = Eigen::VectorXd::Constant(n, 1.0 / static_cast<double>(n));
     constexpr int most_steps = 100'000;
     for (int k = 0; k < most_steps; ++k) {
-        // The half of them that stays makes weights that change places come to rest.
+        // Averaging with the old weights makes periodic ones converge.
         const Eigen::VectorXd next = 0.5 * (weights + step * weights);
         const double change = (next - weights).cwiseAbs().maxCoeff();
         weights = next;

@@ -38,8 +38,8 @@ double dense_modulus(const MixingMatrix& mixing) {
     return second_largest(solver.eigenvalues().array().abs());
 }
 
-/// W - 11^T/n. W 1 = 1, so taking off 1 v^T with v^T 1 = 1 turns that one eigenvalue 1 into 0 and
-/// leaves all others as they are, also when W is not symmetric: what was second is now largest.
+/// W - 11^T/n. Since W 1 = 1, subtracting 1 v^T with v^T 1 = 1 turns one eigenvalue 1 into 0 and
+/// keeps the others, also if W is not symmetric. The second eigenvalue becomes the largest.
 class DeflatedProduct {
   public:
     using Scalar = double;
@@ -66,7 +66,7 @@ class DeflatedProduct {
     const SparseRows& sparse_;
 };
 
-/// Largest absolute row sum of W - 11^T/n, which no eigenvalue exceeds.
+/// Largest absolute row sum of W - 11^T/n, an upper bound on its eigenvalues.
 double deviation_from_average(const MixingMatrix& mixing) {
     const double share = 1.0 / mixing.agents();
     double largest = 0;
@@ -79,9 +79,9 @@ double deviation_from_average(const MixingMatrix& mixing) {
     return largest;
 }
 
-/// Largest modulus of an eigenvalue of a matrix with few distinct eigenvalues, as a star's has: a
-/// few Arnoldi steps from a random vector then span an invariant subspace that holds every
-/// eigenvalue. Nothing if they do not. Spectra goes astray on such matrices.
+/// Largest modulus of an eigenvalue of a matrix with few distinct eigenvalues, such as a star's,
+/// for which Spectra fails: a few Arnoldi steps from a random vector then span an invariant
+/// subspace with every eigenvalue. Nothing if they do not.
 std::optional<double> modulus_of_few(const DeflatedProduct& product) {
     constexpr Eigen::Index most_steps = 24;
     const Eigen::Index steps = std::min(most_steps, product.rows());
@@ -94,7 +94,7 @@ std::optional<double> modulus_of_few(const DeflatedProduct& product) {
     for (Eigen::Index k = 0; k < steps; ++k) {
         product.perform_op(basis.col(k).data(), next.data());
         const auto so_far = basis.leftCols(k + 1);
-        for (int pass = 0; pass < 2; ++pass) {  // the second removes what rounding left
+        for (int pass = 0; pass < 2; ++pass) {  // the second pass removes rounding
             const Eigen::VectorXd along = so_far.transpose() * next;
             next -= so_far * along;
             projected.col(k).head(k + 1) += along;
@@ -109,7 +109,7 @@ std::optional<double> modulus_of_few(const DeflatedProduct& product) {
     return std::nullopt;
 }
 
-/// Largest modulus of an eigenvalue of W - 11^T/n; nothing if the solver does not deliver one.
+/// Largest modulus of an eigenvalue of W - 11^T/n; nothing if the solver fails.
 template <class Solver>
 std::optional<double> largest_modulus(const MixingMatrix& mixing, int basis, int restarts) {
     DeflatedProduct product(mixing);
@@ -119,8 +119,8 @@ std::optional<double> largest_modulus(const MixingMatrix& mixing, int basis, int
         const auto converged =
             solver.compute(Spectra::SortRule::LargestMagn, restarts, solver_tolerance);
         if (converged < 1 || solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
-        // When its basis breaks down, Spectra may report garbage as converged: only an eigenvalue
-        // whose vector proves it counts.
+        // When its basis breaks down, Spectra may report garbage as converged: accept only an
+        // eigenvalue whose vector proves it.
         const std::complex<double> value = solver.eigenvalues()[0];
         const Eigen::VectorXcd vector = solver.eigenvectors().col(0).normalized();
         if (!(product.residual(value, vector) <= convergence_tolerance)) return std::nullopt;
@@ -136,10 +136,10 @@ std::optional<double> iterative_modulus(const MixingMatrix& mixing) {
     using Lanczos = Spectra::SymEigsSolver<DeflatedProduct>;
     using Arnoldi = Spectra::GenEigsSolver<DeflatedProduct>;
     if (mixing.agents() < 4) return std::nullopt;
-    // A residual relative to an eigenvalue that is only rounding would never be small enough.
+    // Residuals relative to an eigenvalue that is only rounding would never be small enough.
     if (deviation_from_average(mixing) <= convergence_tolerance) return 0.0;
     std::optional<double> modulus = modulus_of_few(DeflatedProduct(mixing));
-    // A small spectral gap needs a large basis; most graphs do not.
+    // A small spectral gap needs a large basis.
     for (const int basis : {40, 200}) {
         if (modulus) break;
         modulus = mixing.symmetric() ? largest_modulus<Lanczos>(mixing, basis, 12000 / basis)
@@ -165,7 +165,7 @@ double modulus_by(EigenMethod method, const MixingMatrix& mixing) {
 
 double second_eigenvalue_modulus(const MixingMatrix& mixing, EigenMethod method) {
     if (mixing.agents() == 1) return 0;
-    // Row-stochastic matrices have no eigenvalue beyond 1; only rounding goes there.
+    // Row-stochastic matrices have no eigenvalue above 1 except by rounding.
     return std::min(1.0, modulus_by(method, mixing));
 }
 

@@ -9,13 +9,13 @@
 
 namespace sotto {
 
-/// Who may talk to whom, and how models are mixed: public, the same on every process.
+/// Graph and mixing: public, the same in every process.
 struct Topography {
     Graph graph;
     MixingMatrix mixing;                       ///< of round 0; of all rounds without later_mixing
     std::vector<MixingMatrix> later_mixing{};  ///< of rounds 1, 2, ... of one period
     [[nodiscard]] MixingSchedule schedule() const;
-    /// mixing.hash() where it is all there is, else schedule().hash().
+    /// mixing.hash() without later_mixing, otherwise schedule().hash().
     [[nodiscard]] Digest mixing_hash() const;
 };
 

@@ -21,7 +21,7 @@ void require_covered(const TemporalFactor& factor, long rounds) {
                         rounds));
 }
 
-/// Number of subdiagonals that hold more than rounding.
+/// Number of subdiagonals above rounding.
 int lower_bandwidth(const Eigen::MatrixXd& lower) {
     const double negligible = negligible_share * lower.cwiseAbs().maxCoeff();
     Eigen::Index band = 0;

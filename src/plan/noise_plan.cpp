@@ -76,7 +76,7 @@ class PlanCheck {
         }
     }
 
-    // Two streams with the same seed and index would be the same noise counted twice.
+    // Streams with the same seed and index would count the same noise twice.
     void check_streams_are_distinct() const {
         std::vector<std::pair<int, std::uint64_t>> addresses;
         addresses.reserve(plan_.streams.size());
@@ -86,7 +86,7 @@ class PlanCheck {
                 "two streams have the same seed group and index");
     }
 
-    // On a finer one noise could not be rounded: a double has room for 2^52 steps on either side.
+    // On a finer grid noise could not be rounded: a double has 2^52 steps on either side.
     void check_grid() const {
         const double finest = finest_grid_step(plan_);
         require(
@@ -239,8 +239,8 @@ Digest NoisePlan::hash() const {
 std::int64_t most_group_members(int agents) { return 4 * std::int64_t{agents} * agents + 4096; }
 
 std::uint64_t largest_plan_bytes(int agents, double coefficients, double temporal_values) {
-    constexpr double number = 32;    // with what stands between two
-    constexpr double element = 128;  // the words of a stream or a row
+    constexpr double number = 32;    // including separators
+    constexpr double element = 128;  // keys of a stream or a row
     constexpr double head = 4096;
     const double n = agents;
     const auto members = static_cast<double>(most_group_members(agents));
@@ -288,7 +288,7 @@ Json matrix_to_json(const Eigen::MatrixXd& matrix) {
 Eigen::MatrixXd matrix_from_json(const JsonValue& json) {
     std::vector<std::vector<double>> rows;
     for (const JsonValue& row : json.items()) rows.push_back(row.numbers());
-    // Before anything is allocated: one long row and many empty ones are no matrix.
+    // Checked before allocation, against one long row and many empty ones.
     for (const auto& row : rows)
         if (row.size() != rows.front().size())
             throw DataError("rows of the temporal factor differ in length");

@@ -45,10 +45,10 @@ VectorXd observed_precision(const NoisePlan& plan, const Observer& observer) {
 
 namespace {
 
-/// Below this eigendecompositions take no time, and follow R into any singular corner.
+/// Below this eigendecompositions take no time and handle a singular R.
 constexpr int many_agents = 64;
-/// R^-1 is changed while the largest variance times the largest precision, over what a coalition
-/// leaves, is at most this: rounding then is about 1e-9 of a precision.
+/// R^-1 is updated while the largest variance times the largest precision, divided by what a
+/// coalition leaves, is at most this: rounding is then about 1e-9 of a precision.
 constexpr double largest_loss_of_digits = 1e7;
 
 }  // namespace
@@ -183,7 +183,7 @@ std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
 std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
                                                 std::span<const Exposure> exposures,
                                                 double delta) {
-    // A target loses most to whoever knows its noise best.
+    // A target loses most to the agent that knows its noise best.
     Eigen::VectorXd largest = Eigen::VectorXd::Constant(plan.agents, -1);
     std::vector<int> observers(static_cast<std::size_t>(plan.agents), -1);
     const ObservedPrecisions precisions(plan);

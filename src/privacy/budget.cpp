@@ -25,7 +25,7 @@ constexpr NameTable<Adjacency, 5> adjacencies{
       {Adjacency::record_zero_out, "record-zero-out"},
       {Adjacency::record_add_remove, "record-add-remove"}}}};
 
-/// @throws ConfigError where secret coins would promise nothing, or nobody knows what.
+/// @throws ConfigError for sampling without a proved guarantee.
 void require_possible_sampling(Adjacency adjacency, const Participation& participation) {
     if (adjacency == Adjacency::agent || adjacency == Adjacency::record)
         throw ConfigError(fmt::format(
@@ -36,7 +36,7 @@ void require_possible_sampling(Adjacency adjacency, const Participation& partici
             name_of(adjacency)));
 }
 
-/// q, rounded down to what coins can have.
+/// q, rounded down to a probability that coins can have.
 double rounded_probability(const char* option, double probability) {
     constexpr double step = 0x1p-53;
     if (!(probability >= step && probability <= 1))
@@ -45,7 +45,7 @@ double rounded_probability(const char* option, double probability) {
     return std::floor(probability / step) * step;
 }
 
-/// b q_u, q_u = B / N_u or as given, rounded down to a multiple of 2^-53.
+/// b q_u, where q_u is B / N_u or as given, rounded down to a multiple of 2^-53.
 double sampling_probability_of(const Participation& participation,
                                Eigen::Index batch,
                                Eigen::Index records,
@@ -74,7 +74,7 @@ double sampling_probability_of(const Participation& participation,
     return rounded_probability("sampling-probability", probability);
 }
 
-/// Of an agent: 2C, or C; C / q where it takes part by a coin.
+/// Agent adjacencies: 2C, or C; C / q if it takes part by a coin.
 Exposure exposure_of_agent(Adjacency adjacency,
                            const Participation& participation,
                            double clip_norm,
@@ -259,14 +259,14 @@ PrivacyBudget budget_spent_by(const PrivacyLoss& loss, StreamDistribution noise,
 PrivacyLoss loss_of(StreamDistribution noise, const Exposure& exposure, double precision) {
     const double rounds = exposure.sensitivity_squared_over_rounds;
     const double distance = exposure.sensitivity * exposure.sensitivity;
-    // Infinite times nothing is nothing.
+    // Avoids infinity times 0.
     const double squared = rounds == 0 || distance == 0 ? 0 : distance * rounds * precision;
     return loss_of_rounds(noise, squared, exposure.sampling_probability, std::lround(rounds));
 }
 
 namespace {
 
-/// Of patterns in which the same was spent, the one with most rounds to come.
+/// Among patterns with the same spent loss, the one with most remaining rounds.
 std::vector<SampledPattern> binding_patterns(std::span<const SampledPattern> patterns) {
     std::vector<SampledPattern> binding;
     for (const SampledPattern& pattern : patterns) {
@@ -292,7 +292,7 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
                         name_of(budget.calibration)));
     SampledRounds allowed{0, sampling_probability, 0};
     for (const auto& [rounds, spent] : binding_patterns(patterns)) {
-        // But for the gap between its bounds it was within the budget when it was planned.
+        // Within the gap between its bounds it met the budget when it was planned.
         if (rounds == 0 && spent.epsilon(budget.delta).lower > budget.epsilon)
             throw PrivacyError(
                 fmt::format("epsilon {} at delta {:g} is already spent, and more, by records that "
@@ -323,9 +323,9 @@ PrivacyBudget no_budget(double delta, Calibration calibration) {
 
 namespace {
 
-/// The parameter of what is allowed, and of what is left of it where some was spent before.
+/// The parameter of the limit, and of what is left of it.
 std::string limit_text(const PrivacyBudget& budget) {
-    constexpr double of_no_use = 1e4;  // above this epsilon nothing is hidden
+    constexpr double of_no_use = 1e4;  // a larger epsilon hides nothing
     const auto [name, value] = budget.limit.parameter();
     std::string text = fmt::format("{} {:.6g}", name, value);
     if (!budget.limit.mu() || !(budget.epsilon > 0 && budget.epsilon < of_no_use)) return text;

@@ -11,10 +11,10 @@ namespace sotto {
 
 namespace {
 
-constexpr double account_tolerance = 1e-9;  // as verification_tolerance of a plan
+constexpr double account_tolerance = 1e-9;  // same as verification_tolerance of a plan
 constexpr double share_precision = 1e-13;
 
-/// Beyond what any noise is worth the name, and within what the curves are exact for.
+/// Beyond any useful noise, and within the range where the curves are exact.
 constexpr double most_amount = 1e12, most_epsilon = 1e6, least_delta = 1e-30;
 
 bool is_countable(const PrivacyLoss& loss) {
@@ -63,7 +63,7 @@ void add_loss(Hasher& hasher, const PrivacyLoss& loss) {
             .add(static_cast<std::int64_t>(one.count));
 }
 
-/// Whether a run of the phases `later` is what came of `earlier`.
+/// Whether a run with phases `later` continues one with `earlier`.
 bool goes_on_from(const std::vector<AccountPhase>& later,
                   const std::vector<AccountPhase>& earlier) {
     if (later.size() < earlier.size()) return false;
@@ -184,7 +184,7 @@ void BudgetAccount::leave_out_common(AccountEntry& entry,
                         "start another run)");
             if (!own && counts(other, phase)) phase.counted = false;
         }
-        // Somebody else's entry that counted it may have been of fewer rounds.
+        // The other entry that counted it may have had fewer rounds.
         if (!phase.counted && std::ranges::none_of(entries_, [&](const AccountEntry& other) {
                 return &other != before && other.run == entry.run && counts(other, phase);
             }))

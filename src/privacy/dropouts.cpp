@@ -20,7 +20,7 @@ bool holds(const std::vector<int>& ascending, int agent) {
     return std::ranges::binary_search(ascending, agent);
 }
 
-/// @throws ConfigError for noise of which rounds, copies or contributions hang together.
+/// @throws ConfigError unless rounds, copies and contributions are independent.
 void require_plain_noise(const NoisePlan& plan) {
     const bool separate = plan.temporal.kind == TemporalFactor::Kind::identity &&
                           plan.entry == NoiseEntry::gradient && plan.same_message_to_all() &&
@@ -50,7 +50,7 @@ void require_dropouts(int dropouts, int others) {
             others));
 }
 
-/// Removes the streams for which `known` holds from every row.
+/// Removes the streams for which `known` is true from every row.
 template <class Known>
 void remove_streams(NoisePlan& plan, const Known& known) {
     for (NoiseRow& row : plan.rows) {
@@ -66,7 +66,7 @@ void remove_streams(NoisePlan& plan, const Known& known) {
     }
 }
 
-/// Of what no other agent can compute.
+/// Precision under the noise that no other agent can compute.
 VectorXd private_precision(NoisePlan plan) {
     remove_streams(plan, [](const SeedGroup& group) { return group.members.size() > 1; });
     return observed_precision(plan, {});
@@ -157,7 +157,7 @@ bool holds_a_seed(const SeedGroup& group, std::span<const int> coalition) {
     });
 }
 
-/// diag(S^-1) of a positive semidefinite S; infinite where the unit vector is outside its range.
+/// diag(S^-1) of a positive semidefinite S; infinite if the unit vector is outside its range.
 Eigen::VectorXd precision_diagonal(const Eigen::MatrixXd& covariance) {
     const Eigen::Index n = covariance.rows();
     Eigen::VectorXd precision = Eigen::VectorXd::Constant(n, infinity);

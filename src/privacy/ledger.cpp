@@ -21,7 +21,7 @@ void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, const Eigen::Vec
 void PrivacyLosses::add(const PrivacyPhase& phase,
                         const Eigen::MatrixXd& squared,
                         const Eigen::VectorXd& precision) {
-    // Without any round too: a loss of nothing is still one of this noise.
+    // At least one pattern, so that the loss has the kind of this noise even without rounds.
     const long reached = std::max<long>(squared.cols(), 1);
     if (reached > patterns()) losses_.resize(static_cast<std::size_t>(reached * agents_));
     const StreamDistribution noise = phase.plan.distribution();
@@ -30,7 +30,7 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
             const double seen = p < squared.cols() ? squared(place, p) : 0;
             const auto at = static_cast<std::size_t>(place);
             const double delta = phase.sensitivity[at];
-            // Infinite times nothing is nothing.
+            // Avoids infinity times 0.
             const double distance = seen == 0 ? 0 : delta * delta * seen * precision(place);
             losses_[static_cast<std::size_t>(p * agents_ + phase.members.number(place))] +=
                 loss_of_rounds(noise, distance, phase.probability(place), std::lround(seen));
@@ -55,7 +55,7 @@ PrivacyLoss PrivacyLosses::worst_of(int number, double delta) const {
 
 namespace {
 
-/// The larger part of both, for every part. Rounds whose noise differs by rounding are alike.
+/// The larger of both, for every part. Rounds whose noise differs by rounding count as equal.
 PrivacyLoss larger_parts(const PrivacyLoss& one, const PrivacyLoss& other) {
     constexpr double rounding = 1e-12;
     PrivacyLoss::Parts parts = one.parts();
@@ -94,8 +94,8 @@ Eigen::VectorXd PrivacyLosses::amounts_of(int number) const {
 
 namespace {
 
-/// What agent `number` may still spend of `whole` in a pattern with most rounds to come: the
-/// phase's plan is made for that one.
+/// What agent `number` may still spend of `whole` in a pattern with most rounds to come, for which
+/// the phase's plan is made.
 double amount_left(double whole,
                    const PrivacyLosses& spent,
                    int number,
@@ -127,7 +127,7 @@ std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
         const auto [name, whole] = budget.limit.amount();
         const double worst = spent.worst_of(number, budget.delta).amount().value;
         double left = whole - worst;
-        // Patterns without a round to come must be within the budget all the same.
+        // Patterns without a round to come must be within the budget too.
         if (independent_rounds)
             left =
                 worst <= whole * (1 + 1e-12) ? amount_left(whole, spent, number, use, counts) : 0;
@@ -175,8 +175,8 @@ void require_small_tails(const Tails& tails, double delta) {
 
 namespace {
 
-/// tail_delta of the agent that the observer comes closest to. Of agents without a finite guarantee
-/// nothing is claimed.
+/// tail_delta of the agent with the largest precision. Agents without a finite guarantee do not
+/// count.
 double largest_tail_delta(const PrivacyPhase& phase, const Eigen::VectorXd& precision) {
     if (phase.plan.noiseless() || phase.rounds == 0) return 0;
     const Eigen::VectorXd shifts = largest_round_shifts(phase.plan, phase.use, phase.rounds);
@@ -228,7 +228,7 @@ PrivacyLosses Ledger::losses(long rounds, PrecisionOf&& precision_of) const {
 }
 
 std::vector<Guarantee> Ledger::guarantees_of(const PrivacyLosses& losses, long rounds) const {
-    // Nothing left of delta: no epsilon holds, unless it is pure.
+    // With no delta left, only a pure epsilon holds.
     const double left = std::max(0.0, delta() - tails(rounds).delta);
     std::vector<Guarantee> result;
     for (int u = 0; u < record_.agents(); ++u) result.push_back(losses.guarantee(u, left));
@@ -283,7 +283,8 @@ Guarantee Ledger::against_eavesdropper(long rounds) const {
 std::optional<CuriousAgent> Ledger::worst_curious_agent(long rounds) const {
     const int agents = record_.agents();
     const double left = std::max(0.0, delta() - tails(rounds).delta);
-    // To whom every target loses most; epsilons of sampled rounds cost something.
+    // The observer to whom each target loses most. Compared by parts, since epsilons of sampled
+    // rounds are costly.
     std::vector<std::optional<std::pair<int, PrivacyLoss>>> most(static_cast<std::size_t>(agents));
     std::vector<ObservedPrecisions> precisions;
     for (const PrivacyPhase& phase : record_.phases) precisions.emplace_back(phase.plan);

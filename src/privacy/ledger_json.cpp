@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
+constexpr int most_agents_for_pairs = 128;  // n eigendecompositions then take well under a second
 constexpr std::string_view eavesdropper = "eavesdropper on all messages of all rounds";
 
 constexpr NameTable<Ledger::Status, 4> statuses{{{{Ledger::Status::running, "running"},
@@ -34,7 +34,7 @@ void put_guarantee(Json& json, const Guarantee& guarantee) {
         json["loss"] = loss_json(guarantee.loss);
 }
 
-/// Nothing is promised without noise.
+/// No target without noise.
 Json target_epsilon(const PrivacyRecord& record, std::size_t agent) {
     return record.now().plan.noiseless() ? Json() : Json(record.budgets[agent].epsilon);
 }
@@ -57,7 +57,7 @@ Json headline_json(const NoisePlan& plan, const std::vector<Guarantee>& after) {
     return json;
 }
 
-/// The last phase that the agent was there in; of one that waits still the first.
+/// The last phase with the agent; the first for one that still waits.
 const PrivacyPhase& last_phase_of(const PrivacyRecord& record, int number) {
     std::size_t k = record.phases.size() - 1;
     while (k > 0 && record.phases[k].members.place(number) < 0) --k;
@@ -68,7 +68,7 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     const PrivacyRecord& record = ledger.record();
     const PrivacyPhase& now = record.now();
     const bool one_phase = record.past().empty();
-    // Of several phases with noise of their own only the sum means something.
+    // With several phases only the sum is meaningful.
     Eigen::VectorXd squared;
     if (one_phase) squared = run_sensitivity_squared(now.plan, now.use, ledger.rounds_now(counted));
     const PrivacyLosses losses = ledger.losses_after(counted);
@@ -84,7 +84,7 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
         agent["temporal_sensitivity_squared"] = one_phase && !waits ? Json(squared(place)) : Json();
         agent["target_epsilon"] = target_epsilon(record, u);
         put_guarantee(agent, after[u]);
-        // What other runs' losses are added to.
+        // The loss to which other runs' losses are added.
         if (agent.contains("loss")) agent["loss"] = loss_json(losses.bound_of(number));
         if (waits)
             agent["waits"] = true;
@@ -95,8 +95,8 @@ Json agents_json(const Ledger& ledger, long counted, const std::vector<Guarantee
     return json;
 }
 
-/// What each agent that was there has lost in the phase: where a run was resumed in several
-/// places, what they have in common counts once.
+/// Loss of each present agent in the phase. Phases shared by several continuations of a run count
+/// once.
 Json losses_of_phase(const Ledger& ledger, std::size_t phase, long counted) {
     const PrivacyLosses losses = ledger.losses_in(phase, counted);
     Json json = Json::array();
@@ -126,7 +126,7 @@ Json phases_json(const Ledger& ledger, long counted) {
     return json;
 }
 
-/// Observers besides the headline's.
+/// Observers other than the headline's.
 Json observers_json(const Ledger& ledger, long counted) {
     const NoisePlan& plan = ledger.record().now().plan;
     const int agents = ledger.record().agents();

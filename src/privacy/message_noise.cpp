@@ -53,7 +53,7 @@ std::vector<OwnNoise> own_noises(const NoisePlan& plan) {
     return result;
 }
 
-/// Solves others^T beta = target in the least-squares sense; nothing where the target is outside.
+/// Solves others^T beta = target by least squares; nothing if the target is outside the range.
 std::optional<Eigen::VectorXd> combination(const Eigen::MatrixXd& factor,
                                            const Eigen::VectorXd& target) {
     if (!(target.squaredNorm() > 0)) return Eigen::VectorXd::Zero(factor.cols());
@@ -72,7 +72,7 @@ double precision_of(const NoisePlan& plan, const OwnNoise& noise) {
     const Eigen::MatrixXd q = plan.scale * noise.others;
     const Eigen::VectorXd ones = Eigen::VectorXd::Ones(q.rows());
     if (plan.distribution() == StreamDistribution::laplace) {
-        // One Laplace stream, the same in all messages: anything else has no bound here.
+        // One Laplace stream, the same in all messages; nothing else has a known bound.
         for (Eigen::Index v = 0; v < q.rows(); ++v)
             if (q.cols() != 1 || q(v, 0) != q(0, 0))
                 refuse_noise("is Laplace and not one stream an agent");

@@ -37,7 +37,7 @@ PrivacyLoss with_noise(double noise, std::span<const SampledPhase> phases) {
     return PrivacyLoss::sampled(rounds);
 }
 
-/// Bounds of epsilon that need no lattice.
+/// Bounds on epsilon without a lattice.
 Certified quick_epsilon(const PrivacyLoss& loss, double delta) {
     const PrivacyLoss::Parts parts = loss.parts();
     if (parts.sampled.empty() || loss.infinite()) return loss.epsilon(delta);
@@ -64,7 +64,7 @@ double noise_multiplier_for(double epsilon,
                         "rounds",
                         epsilon,
                         delta));
-    // Bounds without a lattice bracket the noise: enough at `high`, not enough at `low`.
+    // Brackets the noise by bounds without a lattice: enough at `high`, too little at `low`.
     double high = 1;
     while (high < most_noise && quick_epsilon(loss_at(high), delta).upper > epsilon) high *= 2;
     if (high >= most_noise)
@@ -87,7 +87,7 @@ double noise_multiplier_for(double epsilon,
     const auto close = [](double a, double b) { return std::abs(a - b) < 1e-5; };
     const auto bracket =
         boost::math::tools::toms748_solve(excess, low, high, at_low, at_high, close, iterations);
-    // So that rounding of what is made of it does not exceed the budget.
+    // Margin for rounding in later computations.
     return std::exp(bracket.second) * (1 + 1e-8);
 }
 

@@ -6,20 +6,20 @@
 
 namespace sotto {
 
-/// Rounds that are still without noise.
+/// Rounds whose noise is to be chosen.
 struct SampledPhase {
     double sampling_probability = 0;  ///< from 0 to 1
     long count = 0;                   ///< rounds
 };
 
-/// Smallest noise multiplier, common to all these rounds (PrivacyLoss::sampled), with which their
-/// epsilon at delta, together with what was revealed `beside` them and certified from above, is at
-/// most `epsilon`; within 1e-5 of itself, rounded up. 0 where no round can reveal anything; never
-/// below 1e-3 otherwise, not even where records are sampled so rarely that delta covers it without
-/// noise.
-/// @param epsilon above 0, at most 1e4.  @param delta 1e-30 <= delta < 1.
-/// @throws ConfigError outside these ranges; PrivacyError where `beside` alone is more, or no noise
-/// multiplier up to 1e9 is enough.  Cost: about ten epsilons (docs/performance.md).
+/// Smallest common noise multiplier of these rounds (PrivacyLoss::sampled) such that epsilon at
+/// delta, composed with `beside` and certified from above, is at most `epsilon`; to a relative
+/// 1e-5, rounded up. 0 if no round can reveal anything; otherwise at least 1e-3, even if delta
+/// covers the rounds without noise. Cost: about ten epsilons (docs/performance.md).
+/// @param epsilon in (0, 1e4].
+/// @param delta 1e-30 <= delta < 1.
+/// @throws ConfigError outside these ranges; PrivacyError if `beside` alone exceeds epsilon, or no
+/// noise multiplier up to 1e9 is enough.
 [[nodiscard]] double noise_multiplier_for(double epsilon,
                                           double delta,
                                           std::span<const SampledPhase> phases,

@@ -10,7 +10,7 @@ namespace sotto {
 
 namespace {
 
-/// From here on the asymptotic series 1/t - 1/t^3 + 3/t^5 - ... is used: the first term left out,
+/// From here on the asymptotic series 1/t - 1/t^3 + 3/t^5 - ... is used: the first omitted term,
 /// 11!!/t^13, is below 1e-14 of the sum.
 constexpr double far_out = 35;
 const double log_sqrt_two_pi = 0.5 * std::log(2 * std::numbers::pi);

@@ -71,8 +71,8 @@ double pure_epsilon_at(double pure, double delta) {
     return share >= 1 ? 0 : std::max(0.0, pure + std::log1p(-share));
 }
 
-/// Of parts of both kinds. Either part alone is a function of the composition, so its epsilon is a
-/// lower bound; that of the Gaussian part and E add up to an upper one (basic composition).
+/// With parts of both kinds. Either part alone is a function of the composition, so its epsilon is
+/// a lower bound; the Gaussian part's plus E is an upper one (basic composition).
 Certified composed_epsilon(double mu, double pure, double delta) {
     const auto excess = [&](double epsilon) {
         return exact_delta({mu * mu, pure}, epsilon) - delta;
@@ -80,7 +80,7 @@ Certified composed_epsilon(double mu, double pure, double delta) {
     if (excess(0) <= 0) return {0, 0};
     const double gaussian = gdp_epsilon(mu, delta);
     double lower = std::max(gaussian, pure_epsilon_at(pure, delta)), upper = gaussian + pure;
-    if (excess(lower) <= 0) return {lower, lower};  // but for rounding the two bounds meet
+    if (excess(lower) <= 0) return {lower, lower};  // the two bounds agree up to rounding
     if (excess(upper) > 0) return {upper, upper};
     std::uintmax_t iterations = 200;
     std::tie(lower, upper) = boost::math::tools::toms748_solve(
@@ -88,13 +88,13 @@ Certified composed_epsilon(double mu, double pure, double delta) {
     return {upper, lower};
 }
 
-/// Whether each of `rounds` can be given one of `limits` that reveals as much.
+/// Whether each of `rounds` can be matched with one of `limits` that reveals as much.
 bool rounds_within(const std::vector<SampledRounds>& rounds,
                    std::vector<SampledRounds> limits,
                    double tolerance) {
     for (const SampledRounds& one : rounds) {
         long left = one.count;
-        // Both are in ascending order of noise: the limit's quietest rounds that are needed last.
+        // Both ascend in noise; the limit's quietest rounds are used last.
         for (auto limit = limits.rbegin(); limit != limits.rend() && left > 0; ++limit) {
             if (!(limit->noise_multiplier <= one.noise_multiplier * (1 + tolerance) &&
                   limit->sampling_probability >= one.sampling_probability))
@@ -307,7 +307,7 @@ double delta_at(double mu, double z) {
 }
 
 /// The z >= least with delta_at(mu_at(z), z) = delta, which falls as z grows: sqrt(2 log(1/delta))
-/// is an upper bound (rdp_epsilon), and steps below it that double find a lower one.
+/// is an upper bound (rdp_epsilon), and doubling steps below it find a lower one.
 template <class MuAt>
 double threshold_for(double delta, double least, const MuAt& mu_at) {
     const auto excess = [&](double z) { return delta_at(mu_at(z), z) - delta; };

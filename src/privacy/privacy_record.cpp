@@ -18,7 +18,7 @@ namespace sotto {
 
 namespace {
 
-/// sum over earlier rounds s of the pattern of round t of |X_st|, X = C_time^T C_time, for every t.
+/// For every t, sum of |X_st| over earlier rounds s of its pattern, X = C_time^T C_time.
 Eigen::VectorXd earlier_of_pattern(const TemporalFactor& factor,
                                    const Eigen::VectorXd& precisions,
                                    long cycle) {
@@ -37,7 +37,7 @@ Eigen::VectorXd earlier_of_pattern(const TemporalFactor& factor,
             }
         return earlier;
     }
-    // One lag: from row t on, column s of C_time is that of t times what lies between.
+    // One lag: from row t on, column s of C_time is that of t times the product in between.
     for (Eigen::Index t = cycle; t < rounds; ++t) {
         double between = lower(t, 0) / lower(t - cycle, 0);
         for (Eigen::Index r = t; r > t - cycle; --r) between *= std::abs(lower(r, 1) / lower(r, 0));
@@ -47,7 +47,7 @@ Eigen::VectorXd earlier_of_pattern(const TemporalFactor& factor,
     return earlier;
 }
 
-/// How many rows below round s the column of C_time reaches, among the leading `rounds`.
+/// Number of rows below round s that its column of C_time reaches, within `rounds`.
 long column_reach(const TemporalFactor& factor, long s, long rounds) {
     const Eigen::MatrixXd& lower = factor.lower;
     if (factor.kind == TemporalFactor::Kind::one_lag) {
@@ -67,7 +67,7 @@ void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
                              long rounds) {
     if (!participation.poisson || factor.kind == TemporalFactor::Kind::identity) return;
-    constexpr double longest_column = 1 + 1e-9;  // squared; but for rounding 1
+    constexpr double longest_column = 1 + 1e-9;  // squared; 1 up to rounding
     const Eigen::VectorXd precisions = round_precisions(factor, rounds);
     for (long s = 0; s < rounds; ++s) {
         const long reach = column_reach(factor, s, rounds);
@@ -128,7 +128,7 @@ Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
     }
     const Eigen::MatrixXd lower = dense_factor(factor, rounds);
     for (long j = 0; j < patterns; ++j) {
-        // Only rounds of one pattern meet.
+        // Only rounds of one pattern interact.
         const Eigen::MatrixXd pattern = lower(Eigen::all, Eigen::seqN(j, length(j), cycle));
         result(j) = (pattern.transpose() * pattern).cwiseAbs().sum();
     }
@@ -140,12 +140,12 @@ double largest_round_shift(const TemporalFactor& factor,
                            long rounds) {
     if (rounds == 0) return 0;
     if (factor.kind == TemporalFactor::Kind::identity) return 1;
-    (void)round_precisions(factor, rounds);  // throws if the factor ends before
+    (void)round_precisions(factor, rounds);  // throws if the factor covers fewer rounds
     const long cycle = participation.cycle;
     const Eigen::MatrixXd lower = factor.lower.cwiseAbs();
     double largest = 0;
     for (long j = 0; j < std::min(cycle, rounds); ++j) {
-        double carried = 0;  // of the round before; one lag only
+        double carried = 0;  // of the previous round; one lag only
         for (long s = 0; s < rounds; ++s) {
             double shift = 0;
             if (factor.kind == TemporalFactor::Kind::dense)
@@ -164,7 +164,8 @@ double largest_round_shift(const TemporalFactor& factor,
 
 namespace {
 
-/// lambda_u of every agent (privacy_record.hpp). @throws where no bound is known.
+/// lambda_u of every agent (privacy_record.hpp).
+/// @throws where no bound is known.
 Eigen::VectorXd carried_on(const NoisePlan& plan, const PlanUse& use) {
     if (plan.temporal.kind != TemporalFactor::Kind::identity)
         refuse_noise(
@@ -184,12 +185,12 @@ Eigen::VectorXd carried_on(const NoisePlan& plan, const PlanUse& use) {
             fmt::format("{} own weights of {} agents", use.own_weights.size(), plan.agents));
     Eigen::VectorXd lambda(plan.agents);
     for (int u = 0; u < plan.agents; ++u)
-        // Rounded so that doubly stochastic weights are alike.
+        // Rounded so that doubly stochastic weights are equal.
         lambda(u) = std::abs(std::round(use.own_weights(u) * (1 - beta(u)) * 0x1p40) * 0x1p-40);
     return lambda;
 }
 
-/// Of the rounds p, p + cycle, ... of the run: what each of those of the phase shows, e_t.
+/// Calls show(e_t) for the phase's rounds of pattern p, p + cycle, ... of the run.
 template <class Show>
 void pile_up(const NoisePlan& plan,
              const PlanUse& use,
@@ -207,7 +208,7 @@ void pile_up(const NoisePlan& plan,
     }
 }
 
-/// What they show together.
+/// Their composition.
 double piled_up(
     const NoisePlan& plan, const PlanUse& use, long rounds, double lambda, long pattern) {
     const StreamDistribution noise = plan.distribution();
@@ -424,7 +425,7 @@ bool all_share_a_seed(const NoisePlan& plan) {
            });
 }
 
-/// What the noise does not do.
+/// Statements about gaps in the noise's protection.
 std::vector<std::string> statements_about(const NoisePlan& plan) {
     if (plan.noiseless())
         return {

@@ -15,7 +15,7 @@ namespace sotto {
 namespace {
 
 constexpr double verification_tolerance = 1e-9;
-/// Of a grid's step where noise is added to messages; plans are made with 2^-40, rounded down.
+/// Grid step for noise on messages; plans use 2^-40, rounded down.
 constexpr int finest_message_grid_log2 = -42;
 
 void verify_budget(const NoisePlan& plan,
@@ -48,7 +48,7 @@ void verify_grid(const NoisePlan& plan, int agent, double conditional_std) {
                     conditional_std));
 }
 
-/// @param conditional_std of the agent with the least.
+/// @param conditional_std the smallest over the agents.
 void verify_grid_of_messages(const NoisePlan& plan, double conditional_std) {
     if (plan.grid_step() >= std::ldexp(conditional_std, finest_message_grid_log2)) return;
     throw PrivacyError(fmt::format(

@@ -30,7 +30,7 @@ struct Round {
         return std::log(probability) + y +
                std::log1p((1 - probability) / probability * std::exp(-y));
     }
-    /// Its inverse, of the smallest loss plus x.
+    /// Inverse of loss at the smallest loss plus x.
     [[nodiscard]] double point(double x) const {
         if (x <= 0) return -unbounded;
         const double log_expm1 = x > 1 ? x + std::log1p(-std::exp(-x)) : std::log(std::expm1(x));
@@ -45,7 +45,7 @@ struct LossCells {
     long first = 0;
     std::vector<double> under_q;  // Q mass
     std::vector<double> scaled;   // Q mass times the likelihood ratio at the lower end
-    std::vector<double> share;    // of the Q mass, that a chord gives to the upper end
+    std::vector<double> share;    // share of the Q mass that a chord gives to the upper end
     double below = 0;             // Q mass below the cells
     double above_q = 0, above_p = 0;
 
@@ -60,15 +60,16 @@ constexpr std::array<double, 4> nodes{
     0.0694318442029737124, 0.330009478207571868, 0.669990521792428132, 0.930568155797026288};
 constexpr std::array<double, 4> weights{
     0.173927422568726929, 0.326072577431273071, 0.326072577431273071, 0.173927422568726929};
-/// Width of a panel, times the largest rate at which what is integrated changes: the rule's error
-/// is then below 1e-15.
+/// Width of a panel times the largest rate of change of the integrand: the rule's error is then
+/// below 1e-15.
 constexpr double panel = 0.1;
 
 struct CellMasses {
     double scaled = 0, share = 0;
 };
 
-/// @param low, high its ends.  @param from where it begins, at or above `low`.
+/// @param low, high its ends.
+/// @param from start of the integral, at or above `low`.
 CellMasses integrate(const Round& round, double log_ratio, double low, double high, double from) {
     if (low == -unbounded) {  // both integrals are Gaussian
         const double mass = log_normal_between(from, high), shift = 1 / round.noise;
@@ -146,7 +147,7 @@ LatticeLosses chords(const LossCells& cells) {
         under_p[c] += cells.scaled[c] * (1 - share);
         under_p[c + 1] += cells.scaled[c] * share * std::exp(cells.step);
     }
-    // Removing is easier to notice, and adding too, with what lies outside where it costs more.
+    // Mass outside goes where it costs more, in both directions.
     under_p.front() += cells.below * std::exp(cells.edge(0));
     under_q.back() += cells.above_q;
     LatticeLosses losses =
@@ -156,12 +157,12 @@ LatticeLosses chords(const LossCells& cells) {
     return losses;
 }
 
-/// Cells in ascending order of the loss of one direction: what has numerator and denominator P and
-/// Q (remove), or Q and P (add).
+/// Cells in ascending order of one direction's loss, with numerator and denominator P and Q
+/// (remove), or Q and P (add).
 struct Slices {
     double first = 0, step = 0;       // the first slice's lower end
     std::vector<double> denominator;  // mass, times the ratio at the slice's lower end
-    std::vector<double> excess;       // mean ratio over that at the lower end, less 1
+    std::vector<double> excess;       // mean ratio divided by that at the lower end, minus 1
 };
 
 Slices slices_of(const LossCells& cells, bool removed) {
@@ -178,12 +179,11 @@ Slices slices_of(const LossCells& cells, bool removed) {
     return slices;
 }
 
-/// A pair on a lattice that the slices dominate: outcomes are thrown together at random so that
-/// what is thrown together has the ratio of a point of the lattice. The lattice goes through the
-/// mean of the heaviest slice, or of the last one. A slice whose mean is below its point gets a
-/// share of the next one, one above it a share of what is at the point before; what is too much for
-/// that joins the next slice. What cannot be balanced at all loses numerator mass until it has the
-/// ratio of the point below its mean.
+/// A pair on a lattice that the slices dominate: outcomes are merged at random into ratios of
+/// lattice points. The lattice goes through the mean of the heaviest slice, or of the last one. A
+/// slice whose mean is below its point receives a share of the next one; one above gives a share of
+/// the mass at the previous point; the surplus joins the next slice. What cannot be balanced loses
+/// numerator mass down to the ratio of the point below its mean.
 LatticeLoss dominated(Slices slices) {
     std::vector<double>& mass = slices.denominator;
     std::vector<double>& excess = slices.excess;
@@ -195,7 +195,7 @@ LatticeLoss dominated(Slices slices) {
         for (std::size_t c = 0; c < n; ++c)
             if (mass[c] * (1 + excess[c]) > mass[anchor] * (1 + excess[anchor])) anchor = c;
     const double at = excess[anchor];
-    // One point more, below the first slice.
+    // One extra point below the first slice.
     LatticeLoss lattice{slices.first + std::log1p(at) - slices.step, slices.step, {}, 0};
     lattice.mass.assign(n + 1, 0.0);
     for (std::size_t c = 0; c < n; ++c) {
@@ -218,7 +218,7 @@ LatticeLoss dominated(Slices slices) {
             }
             continue;
         }
-        // By how much the whole of the next slice exceeds this point's ratio.
+        // By how much the whole next slice exceeds this point's ratio.
         const double gain = last ? 0 : mass[c + 1] * (excess[c + 1] - at * shrink - fall);
         const double balanced = gain > 0 ? std::min(1.0, gain / lack) : 0;
         here = balanced * mass[c] * (1 + at);
@@ -300,16 +300,15 @@ double exact_log_moment(const ExactParts& parts, double tilt) {
 namespace {
 
 constexpr double lowest_tilt = 1e-9;
-/// Below it nothing is resolved: Phi of it is 1e-299.
+/// Nothing is resolved below: Phi of it is 1e-299.
 constexpr double lowest_point = -37;
 /// Where one summand of 1 - q + q e^y is below e^-40 of the other.
 constexpr double negligible_odds = 40;
 /// Rounding of sums, and Gauss-Legendre's error, of one round's moment.
 constexpr double moment_error = 1e-12;
 
-/// The tilt up to `highest` where `value` is least: it has one minimum, so powers of 4 from 1 to
-/// where it rises, then Brent's method between neighbours. Every tilt gives a bound, so the search
-/// need not be exact.
+/// The tilt up to `highest` that minimises `value`, which has one minimum: powers of 4 from 1 until
+/// it rises, then Brent's method. Every tilt gives a bound, so the search need not be exact.
 template <class Value>
 TiltedEstimate least_over_tilts(const Value& value, double highest) {
     const double start = std::min(1.0, highest);
@@ -364,7 +363,7 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
         group.probability = q;
         group.count = static_cast<double>(one.count);
         group.highest = highest[g];
-        // y = z/s - 1/(2 s^2) is the logarithm of (1 - q)/q here: both summands are equal.
+        // y = z/s - 1/(2 s^2) equals log((1 - q)/q) here: both summands are equal.
         const double equal = s * std::log((1 - q) / q) + 0.5 / s;
         const double width = negligible_odds * s;
         group.below = equal - width > lowest_point;
@@ -406,7 +405,7 @@ void RoundMoments::add_panels(Group& group) {
         // Between the outermost nodes.
         steepest = std::max(steepest, group.losses(at - 2) - group.losses(at - 1));
     }
-    // What changes by e^6 in a panel in all is integrated to 1e-13.
+    // A panel integrates a total change of e^6 to 1e-13.
     if (steepest > 0) highest_tilt_ = std::min(highest_tilt_, 4 / steepest);
 }
 
@@ -414,9 +413,9 @@ double RoundMoments::log_moment(const Group& group, Direction direction, double 
     // E_Q e^(power x) is the moment: power = 1 + tilt (remove) or -tilt (add).
     const double power = direction == Direction::remove ? 1 + tilt : -tilt;
     const double q = group.probability, s = group.noise;
-    // The summand that is left out is below e^-40.
+    // The omitted summand is below e^-40.
     const double left_out = std::max(power, 0.0) * std::exp(-negligible_odds);
-    // Logarithms of what lies below the nodes, above them, and at them.
+    // Logarithms of the parts below, above, and at the nodes.
     const double below =
         log_normal_above(-group.low) +
         power * (group.below || direction == Direction::add ? std::log1p(-q)

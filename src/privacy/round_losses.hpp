@@ -10,8 +10,8 @@ namespace sotto {
 
 // The privacy loss of one sampled round on a lattice.
 
-/// A distribution of a privacy loss: mass[j] at first + j step, and the rest of it. Sums of masses
-/// may differ from 1: measures bound hockey-stick divergences, and compose, like distributions.
+/// Distribution of a privacy loss: mass[j] at first + j step, and the rest at infinity. Masses need
+/// not sum to 1: measures bound hockey-stick divergences and compose like distributions.
 struct LatticeLoss {
     double first = 0;
     double step = 0;
@@ -19,8 +19,8 @@ struct LatticeLoss {
     double infinite = 0;  ///< mass at an infinite loss
 };
 
-/// Both directions of one pair: the loss log dP/dQ under P (`remove`: the record was there), and
-/// log dQ/dP under Q (`add`).
+/// Both directions of one pair: log dP/dQ under P (`remove`: the record was there), and log dQ/dP
+/// under Q (`add`).
 struct LatticeLosses {
     LatticeLoss remove, add;
 };
@@ -31,30 +31,32 @@ struct LatticeLosses {
 ///   upper  chords of H between the cells' ends: a pair on the ends that dominates (P, Q) in both
 ///          directions (Doroshenko et al. 2022, connect the dots). A cell's mass goes to its two
 ///          ends so that both its P and its Q mass are kept.
-///   lower  outcomes are thrown together at random so that what is thrown together has the ratio of
-///          a point of a lattice, which goes through the mean of the heaviest cell:
-///          post-processing, so that (P, Q) dominates the result. What cannot be balanced loses
-///          numerator mass. Each direction has a pair of its own.
-/// Both differ from H by O(step^2). What has less than `tail` of Q below, or
-/// of P above, is infinite or merged upwards (upper), or dropped (lower).
+///   lower  outcomes are merged at random so that each merged outcome has the ratio of a point of a
+///          lattice through the mean of the heaviest cell: post-processing, so that (P, Q)
+///          dominates the result. What cannot be balanced loses numerator mass. Each direction has
+///          its own pair.
+///
+/// Both differ from H by O(step^2). Outcomes with less than `tail` of Q below, or of P above,
+/// become infinite or are merged upwards (upper), or are dropped (lower).
 struct RoundBounds {
     LatticeLosses upper, lower;
-    double location_error = 0;  ///< bound of rounding errors of the lattice's losses
+    double location_error = 0;  ///< bound on rounding errors of the lattice's losses
 };
 
-/// @param noise_multiplier s > 0, finite.  @param probability 0 < q < 1.  Masses are right to
-/// 1e-13 of themselves. Cost: O(cells).
+/// Masses have a relative error of 1e-13. Cost: O(cells).
+/// @param noise_multiplier s > 0, finite.
+/// @param probability 0 < q < 1.
 [[nodiscard]] RoundBounds bound_round(double noise_multiplier,
                                       double probability,
                                       double step,
                                       double tail);
 
-/// Where the losses of one round end, for `tail` of P beyond. [log]
+/// The largest loss of one round, with mass `tail` of P beyond. [log]
 [[nodiscard]] double widest_loss(double noise_multiplier, double probability, double tail);
 /// log(P/Q) where the noise is z standard deviations.
 [[nodiscard]] double sampled_loss(double noise_multiplier, double probability, double z);
 
-// What is known in closed form of a loss: its Gaussian and pure parts.
+// Closed forms for the Gaussian and pure parts of a loss.
 
 /// Gaussian parts with this mu^2 and pure ones with this epsilon (class comment of PrivacyLoss).
 struct ExactParts {
@@ -64,53 +66,55 @@ struct ExactParts {
     [[nodiscard]] bool nothing() const { return mu_squared == 0 && pure == 0; }
 };
 
-/// E over their loss X of (1 - e^(epsilon - X))+, for every finite epsilon, negative ones too.
+/// E (1 - e^(epsilon - X))+ over their loss X, for every finite epsilon, including negative ones.
 [[nodiscard]] double exact_delta(const ExactParts& parts, double epsilon);
-/// Its logarithm, where it is too small for a double, too.
+/// Its logarithm, also where exact_delta underflows.
 [[nodiscard]] double log_exact_delta(const ExactParts& parts, double epsilon);
 /// log E e^(tilt X).  @param tilt 0 or more.
 [[nodiscard]] double exact_log_moment(const ExactParts& parts, double tilt);
 
-// Moments of the loss of sampled rounds, from above: Chernoff's bounds of epsilon and delta, which
-// need no lattice.
+// Upper bounds on moments of the loss of sampled rounds, for Chernoff bounds of epsilon and delta
+// without a lattice.
 
 enum class Direction { remove, add };
 
-/// Of every kind of rounds, a z above which P has at most this mass.
+/// For every kind of rounds, a z above which P has at most this mass.
 [[nodiscard]] std::vector<double> highest_points(std::span<const SampledRounds> rounds,
                                                  double mass);
 
-/// Logarithms of moments. With Q = N(0, 1), losses x(z) = log(1 - q + q e^(z/s - 1/(2 s^2))) and
-/// P = e^x Q:
+/// Logarithms of moments. With Q = N(0, 1), losses x(z) = log(1 - q + q e^(z/s - 1/(2 s^2))) and P
+/// = e^x Q:
 ///
 ///     remove: log E_P e^(tilt x),        add: log E_Q e^(-tilt x)
 ///
-/// These are Renyi divergences: K(tilt) = tilt D_(1+tilt). Where one of the two summands of the
-/// likelihood ratio is below e^-40 of the other the integral over z is a Gaussian one, in closed
-/// form; in between it is taken by Gauss-Legendre panels of at most a quarter of s. What lies below
-/// is counted at the largest value it can have, so that all moments are bounds from above; what
-/// lies above (remove only) is left out, and `unresolved` is its mass.
+/// These are Renyi divergences: K(tilt) = tilt D_(1+tilt). Where one summand of the likelihood
+/// ratio is below e^-40 of the other the integral over z is Gaussian, in closed form; in between it
+/// uses Gauss-Legendre panels of at most a quarter of s. Everything below counts at its largest
+/// possible value, so that all moments are upper bounds; what lies above (remove only) is left out,
+/// with mass `unresolved`.
 class RoundMoments {
   public:
-    /// @param rounds with 0 < q < 1.  @param tail mass of P in one round that is left out above.
+    /// @param rounds with 0 < q < 1.
+    /// @param tail mass of P in one round that is left out above.
     RoundMoments(std::span<const SampledRounds> rounds, const ExactParts& exact, double tail);
-    /// @param highest of every kind of rounds, the z above which losses are left out.
+    /// @param highest for every kind of rounds, the z above which losses are left out.
     RoundMoments(std::span<const SampledRounds> rounds,
                  const ExactParts& exact,
                  std::span<const double> highest);
 
-    /// log E e^(tilt X), X the loss of everything in this direction. @param tilt from 0 to
-    /// `highest_tilt`.  Cost: about 20 microseconds for each kind of rounds.
+    /// log E e^(tilt X), X the total loss in this direction. Cost: about 20 microseconds for each
+    /// kind of rounds.
+    /// @param tilt from 0 to `highest_tilt`.
     [[nodiscard]] double log_moment(Direction direction, double tilt) const;
-    /// The widest lattice step, `widest` times a power of 2^(-1/4), whose bounds raise or lower
-    /// that logarithm by about `allowed`.
+    /// The widest lattice step, `widest` times a power of 2^(-1/4), whose bounds change that
+    /// logarithm by about `allowed`.
     [[nodiscard]] double widest_step(Direction direction,
                                      double tilt,
                                      double allowed,
                                      double widest) const;
-    /// Beyond it panels are too wide for the moment to be right.
+    /// Beyond it panels are too wide for a correct moment.
     [[nodiscard]] double highest_tilt() const { return highest_tilt_; }
-    /// Sum over rounds of the mass that is left out. It is part of delta.
+    /// Sum over rounds of the mass left out, which counts in delta.
     [[nodiscard]] double unresolved(Direction direction) const {
         return direction == Direction::remove ? unresolved_ : 0;
     }
@@ -120,7 +124,7 @@ class RoundMoments {
         double noise = 0, probability = 0, count = 0;
         double low = 0, high = 0;            // ends of the panels
         double highest = 0;                  // above it losses are left out
-        bool below = false, above = false;   // whether closed forms take over at the ends
+        bool below = false, above = false;   // whether closed forms apply beyond the ends
         Eigen::ArrayXd losses, log_under_q;  // at the nodes
     };
     void add_panels(Group& group);
@@ -132,25 +136,25 @@ class RoundMoments {
     double unresolved_ = 0;
 };
 
-/// The tilt of the least of Chernoff's bounds, and the epsilon or log(delta) that it has.
+/// The tilt of the smallest Chernoff bound, and its epsilon or log(delta).
 struct TiltedEstimate {
     double tilt = 0;
     double value = 0;
 };
-/// The epsilon at this delta, from above (0 or negative where delta is met by 0; infinite where
-/// what is unresolved exceeds delta).
+/// Upper bound on epsilon at this delta (0 or negative if delta holds at 0; infinite if the
+/// unresolved mass exceeds delta).
 [[nodiscard]] TiltedEstimate estimate_epsilon(const RoundMoments& moments,
                                               Direction direction,
                                               double delta);
-/// The logarithm of delta at this epsilon, from above, without what is unresolved.
+/// Upper bound on log(delta) at this epsilon, without the unresolved mass.
 [[nodiscard]] TiltedEstimate estimate_log_delta(const RoundMoments& moments,
                                                 Direction direction,
                                                 double epsilon);
-/// A small tilt whose bound of log(delta) is at most `enough`.
-/// @param best the tilt of the least bound, which is returned where no smaller one is enough.
+/// A small tilt whose bound on log(delta) is at most `enough`.
+/// @param best the tilt of the smallest bound, returned if no smaller tilt suffices.
 [[nodiscard]] double small_tilt(
     const RoundMoments& moments, Direction direction, double epsilon, double enough, double best);
-/// log of the least c with (1 - e^-x)+ <= c e^(tilt x): tilt^tilt / (1 + tilt)^(1 + tilt).
+/// log of the smallest c with (1 - e^-x)+ <= c e^(tilt x): tilt^tilt / (1 + tilt)^(1 + tilt).
 [[nodiscard]] double log_chernoff_factor(double tilt);
 
 }  // namespace sotto

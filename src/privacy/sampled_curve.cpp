@@ -29,13 +29,13 @@ namespace {
 constexpr double most_cells = 3e5;
 constexpr double widest_step = 300;
 constexpr int most_attempts = 6;
-/// Of delta: errors that tilts aim at.
+/// Share of delta that errors should stay below.
 constexpr double negligible_share = 1e-4;
 constexpr std::array<Direction, 2> directions{Direction::remove, Direction::add};
 
 using BoundsOfRounds = std::vector<std::shared_ptr<const RoundBounds>>;
 
-/// The last bounds that were made: those of a run are the same ones, for any number of rounds.
+/// Cache of bounds: a run uses the same ones for any number of rounds.
 std::shared_ptr<const RoundBounds> cached_bounds(const SampledRounds& rounds,
                                                  double step,
                                                  double tail) {
@@ -67,37 +67,37 @@ double rounds_of(std::span<const SampledRounds> rounds) {
     return count;
 }
 
-/// Rounded down to one of few values, so that bounds of rounds can be used again.
+/// Rounded down to one of few values, so that cached bounds can be reused.
 double rounded_step(double step) { return std::exp2(std::floor(4 * std::log2(step)) / 4); }
 double rounded_tail(double tail) {
     return std::max(std::pow(10, 4 * std::floor(std::log10(tail) / 4)), 1e-290);
 }
 
-/// Of each direction.
+/// One per direction.
 using Tilts = std::array<double, 2>;
 
-/// What is asked about a composition.
+/// A question about a composition.
 struct Question {
     std::span<const SampledRounds> rounds;
     const ExactParts& exact;
-    double tail = 0;   // of one round, that is not resolved
-    double floor = 0;  // a gap between bounds that is small enough in any case
+    double tail = 0;   // unresolved mass of one round
+    double floor = 0;  // a gap between bounds that is always small enough
 };
 
-/// Where to look.
+/// Search parameters.
 struct Look {
     Tilts tilts{};  // of both directions
     Direction worse = Direction::remove;
-    double slope = 0;                // the tilt of the worse direction's least bound of Chernoff
+    double slope = 0;                // the tilt of the worse direction's smallest Chernoff bound
     double exponent = 0;             // slope times epsilon
-    double epsilon = 0, enough = 0;  // the tilts' bound of log(delta) at epsilon
-    /// Of every kind of rounds the z above which losses are jumps; empty where none are.
+    double epsilon = 0, enough = 0;  // the tilts' bound on log(delta) at epsilon
+    /// For every kind of rounds the z above which losses are jumps; empty without jumps.
     std::vector<double> jumps;
 };
 
-/// Tilts for this epsilon: small ones, whose window is short, as long as Chernoff's bound, of which
-/// errors are shares (`error`), is not so far above delta that they matter. A direction that costs
-/// less needs no better tilt than that its errors are small beside what the other costs.
+/// Tilts for this epsilon: small ones, which have short windows, as long as Chernoff's bound, to
+/// which errors are relative (`error`), is not so far above delta that they matter. For the less
+/// costly direction errors need only be small beside the other's delta.
 Look look_at(const Question& question,
              const RoundMoments& moments,
              const Certified& known,
@@ -121,11 +121,11 @@ Look look_at(const Question& question,
     look.slope = least[worse].tilt;
     look.exponent = std::max(look.slope * epsilon, 1e-2);
     if (least[0].value <= look.enough + 2.5) return look;
-    // No tilt is enough: as many jumps as make a ten-thousandth of delta in pairs.
+    // No tilt suffices: use jumps, of which pairs make a ten-thousandth of delta.
     const double mass = 1e-2 * std::exp(0.5 * log_delta) / rounds_of(question.rounds);
     if (!(mass > 10 * question.tail)) return look;
     look.jumps = highest_points(question.rounds, mass);
-    // What is enough at a smaller epsilon is enough at a larger one.
+    // A tilt that suffices at a smaller epsilon suffices at a larger one.
     look.epsilon = epsilon = std::max(known.lower, 1e-3 * known.upper);
     const RoundMoments others(question.rounds, question.exact, look.jumps);
     look.tilts[0] = small_tilt(others,
@@ -136,16 +136,16 @@ Look look_at(const Question& question,
     return look;
 }
 
-/// The widest step whose lattice moves what is looked at by a share `gap` of it.
+/// The widest step whose lattice changes the figure by a relative `gap`.
 double step_for(const RoundMoments& moments, const Look& look, double gap, double widest) {
-    // Chernoff's bounds say little about delta where jumps make it.
+    // Chernoff bounds say little about a delta dominated by jumps.
     if (!look.jumps.empty())
         return rounded_step(std::min(widest, look.epsilon * std::sqrt(2 * gap)));
     return moments.widest_step(
         look.worse, look.slope, 0.4 * gap * look.exponent, rounded_step(widest));
 }
 
-/// Everything that is asked about one composition on one lattice.
+/// All questions about one composition on one lattice.
 class Attempt {
   public:
     Attempt(const Question& question, const Look& look, double step) {
@@ -181,8 +181,7 @@ class Attempt {
         }
     }
 
-    /// How many times longer than allowed the longest transform would be; at most 1 where all were
-    /// made.
+    /// Ratio of the longest needed transform to the longest allowed; at most 1 if all were made.
     [[nodiscard]] double too_long() const {
         double longest = 0;
         for (const auto* both : {&upper_, &lower_})
@@ -190,7 +189,7 @@ class Attempt {
         return longest / most_transformed;
     }
 
-    /// The largest error, as a share of Chernoff's bound.
+    /// The largest error relative to Chernoff's bound.
     [[nodiscard]] double error() const {
         double largest = 1e-13;
         for (const auto* both : {&upper_, &lower_})
@@ -198,7 +197,7 @@ class Attempt {
         return largest;
     }
 
-    /// Lattice losses may be misplaced by their rounding errors.
+    /// Lattice losses may be shifted by their rounding errors.
     [[nodiscard]] Certified delta(double epsilon) const {
         Certified worse;
         for (const LatticeCurve& one : upper_)
@@ -209,7 +208,7 @@ class Attempt {
         return worse;
     }
 
-    /// @param bracket epsilons between which the truth is known to lie.
+    /// @param bracket epsilons that enclose the result.
     [[nodiscard]] Certified epsilon(double delta, const Certified& bracket) const {
         Certified worse;
         for (const LatticeCurve& one : upper_)
@@ -226,9 +225,9 @@ class Attempt {
     }
 
   private:
-    /// Two close epsilons within the bracket: not above `delta` at the upper one, unless it is the
-    /// bracket's end; above at the lower one, unless it is the bracket's other end. Looked for from
-    /// above: far below errors may exceed the curve.
+    /// Two close epsilons within the bracket: not above `delta` at the upper one and above at the
+    /// lower one, except at the bracket's ends. Searched from above, since errors may exceed the
+    /// curve far below.
     template <class DeltaAt>
     static Certified crossing(const DeltaAt& curve, double delta, const Certified& bracket) {
         const auto excess = [&](double at) {
@@ -259,9 +258,10 @@ class Attempt {
     double location_error_ = 0;
 };
 
-/// Refines the lattice until bounds are close enough.
-/// @param bracket what is known without a lattice.  @param tilts_at the tilts to look with for the
-/// figure `known`.  @param ask what to ask an attempt.
+/// Refines the lattice until the bounds are close enough.
+/// @param bracket bounds without a lattice.
+/// @param tilts_at the tilts for the figure `known`.
+/// @param ask what to ask an attempt.
 template <class TiltsAt, class Ask>
 Certified refined(const Question& question,
                   const RoundMoments& moments,
@@ -275,7 +275,7 @@ Certified refined(const Question& question,
     Certified known = bracket;
     double least_step = widest / most_cells, share = 1, last_step = infinity;
     widest = std::min(widest, widest_step);
-    double error = 1e-10;  // of an attempt, as a share of Chernoff's bound
+    double error = 1e-10;  // of an attempt, relative to Chernoff's bound
     Tilts last_tilts{};
     bool stuck = false;
     for (int i = 0; i < most_attempts; ++i) {
@@ -286,7 +286,7 @@ Certified refined(const Question& question,
             std::max(step_for(moments, look, share * curve_gap, widest), rounded_step(least_step));
         if (!(step <= widest_step) || (step >= last_step && look.tilts == last_tilts)) break;
         const Attempt attempt(question, look, step);
-        // Written so that NaN ends it.
+        // Written so that NaN ends the loop.
         if (const double times = attempt.too_long(); !(times <= 1)) {
             least_step = 1.3 * step * times;
             if (!(least_step < std::min(widest, last_step))) break;
@@ -303,7 +303,7 @@ Certified refined(const Question& question,
     return known;
 }
 
-/// Of one round: mass that no lattice and no moment resolves, a small share of delta.
+/// Mass of one round that no lattice and no moment resolves, a small share of delta.
 double tail_of(std::span<const SampledRounds> rounds, double delta) {
     return rounded_tail(1e-7 * delta / rounds_of(rounds));
 }
@@ -345,7 +345,7 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
                         const ExactParts& exact,
                         double epsilon) {
     const double count = rounds_of(rounds);
-    // Once with what is resolved in any case, then with what matters for a delta like this.
+    // First with the smallest resolvable mass, then with the mass that matters for such a delta.
     double tail = 1e-290, most = 0;
     std::optional<RoundMoments> moments;
     for (int i = 0; i < 2; ++i) {
@@ -406,13 +406,13 @@ namespace {
 /// log(1 - (1 - e^log_p)^count).
 double log_some(double log_p, double count) {
     if (log_p > -1e-300) return 0;
-    // log(1 - p): where p is tiny it is -p, whatever the double holds.
+    // log(1 - p): for tiny p it is -p, even if p underflows.
     const double all = count * std::log1p(-std::exp(log_p));
     if (all > -1e-8) return std::min(log_p + std::log(count), 0.0);
     return std::log(-std::expm1(all));
 }
 
-/// A logarithm of a probability that is right to 1e-12 of itself.
+/// Rounds up a log probability with a relative error of 1e-12.
 double rounded_up(double log_p) { return log_p + 1e-11 * std::abs(log_p) + 1e-12; }
 
 /// An event's probabilities with and without the record.
@@ -459,7 +459,7 @@ double delta_of_nothing(std::span<const SampledRounds> rounds, const ExactParts&
     }
     if (!exact.nothing()) log_same += std::log1p(-exact_delta(exact, 0));
     const double chi = exact.nothing() ? 0.5 * std::sqrt(std::expm1(log_chi)) : 1;
-    // Written so that what is no number says nothing.
+    // Written so that NaN gives 1.
     return std::min(-std::expm1(log_same), chi < 1 ? chi : 1.0) * (1 + 1e-9);
 }
 

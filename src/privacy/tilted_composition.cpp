@@ -22,11 +22,11 @@ constexpr double exact_error = 5e-9;
 /// Mass of the tilted sum that may lie on either side of the window.
 constexpr double outside = 1e-13;
 
-/// Smaller masses are left out; `infinite` has them.
+/// Smaller masses are left out and added to `infinite`.
 constexpr double least_mass = 1e-290;
-/// Powers of spectra below this are zero. Its square is no denormal number.
+/// Powers of spectra below this become zero. Its square is not denormal.
 constexpr double negligible = 1e-150;
-/// Values e^(a j) are products of so many factors at most: rounding errors below 1e-14.
+/// Values e^(a j) are products of at most this many factors: rounding errors below 1e-14.
 constexpr std::size_t block = 32;
 
 /// e^(rate j) for j below `block`.
@@ -36,8 +36,8 @@ std::array<double, block> powers_of(double rate) {
     return powers;
 }
 
-/// log sum_j mass_j e^(tilt loss_j). Blocks are added up relative to the largest of them, so that
-/// none overflows, and none that counts underflows.
+/// log sum_j mass_j e^(tilt loss_j). Blocks are added relative to the largest, so that none
+/// overflows and none that matters underflows.
 double log_moment_of(const LatticeLoss& loss, double tilt) {
     const std::array<double, block> powers = powers_of(tilt * loss.step);
     double top = -HUGE_VAL, sum = 0;
@@ -58,7 +58,7 @@ double log_moment_of(const LatticeLoss& loss, double tilt) {
     return std::log(sum) + top + tilt * loss.first;
 }
 
-/// Masses times e^(tilt loss_j - log_sum), in turn: probabilities.
+/// Calls `take` with masses times e^(tilt loss_j - log_sum): probabilities.
 template <class Take>
 void for_tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, const Take& take) {
     const auto exponent = [&](std::size_t j) {
@@ -72,7 +72,7 @@ void for_tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, con
     const std::array<double, block> powers = powers_of(tilt * loss.step);
     double scale = 0;
     for (std::size_t j = 0; j < loss.mass.size(); ++j) {
-        // Scaled in two steps: the first factor alone may be beyond what a double holds.
+        // Scaled in two steps, since the first factor alone may overflow.
         if (j % block == 0) scale = std::exp(0.5 * exponent(j));
         if (loss.mass[j] > least_mass) take(j, loss.mass[j] * scale * powers[j % block] * scale);
     }
@@ -104,7 +104,7 @@ struct Window {
     double low = 0, high = 0;
 };
 
-/// All but a share `outside` above and below of the tilted sum (Chernoff).
+/// Window with all but a share `outside` above and below of the tilted sum (Chernoff).
 Window window_of(const std::vector<LatticeGroup>& groups, double tilt, double log_moment_at_tilt) {
     const Spread spread = spread_of(groups, tilt);
     const double likely = std::log(1 / outside);
@@ -112,7 +112,7 @@ Window window_of(const std::vector<LatticeGroup>& groups, double tilt, double lo
     const double deviation = std::max(std::sqrt(spread.variance), step);
     double above = HUGE_VAL, below = HUGE_VAL;
     double more = std::sqrt(2 * likely) / deviation * 4;
-    // Both fall with `more`, down to their only minimum.
+    // Both decrease with `more`, down to their only minimum.
     bool falling = true;
     for (int i = 0; falling && i < 60; more /= 2, ++i) {
         const double up =
@@ -127,7 +127,7 @@ Window window_of(const std::vector<LatticeGroup>& groups, double tilt, double lo
     return {spread.mean - below - step, spread.mean + above + step};
 }
 
-/// (1 + w)^count: exp(count log(1 + w)), so that w counts relative to itself however small it is.
+/// (1 + w)^count as exp(count log(1 + w)), so that a tiny w keeps its precision.
 std::complex<double> power_of_one_and(std::complex<double> w, double count) {
     const double x = w.real(), y = w.imag();
     const double log_size = x > -0.25 ? 0.5 * std::log1p(2 * x + x * x + y * y)
@@ -142,7 +142,8 @@ double norm_of(const std::vector<double>& values) {
 }
 
 /// Tilted masses of one loss, a probability distribution, wrapped around, with the largest at 0:
-/// there its spectrum is known without a transform, so that only the others' mass `rest` errs.
+/// its spectrum there is known without a transform, so that only the mass `rest` of the others has
+/// errors.
 struct Tilted {
     std::vector<double> others;
     double rest = 0;
@@ -165,17 +166,17 @@ Tilted tilted_masses(const LatticeLoss& loss, double tilt, double log_sum, std::
     return tilted;
 }
 
-/// A product of powers of spectra, and the sum over groups of bounds of their errors' 2-norms.
+/// A product of powers of spectra, and the sum over groups of bounds on their errors' 2-norms.
 struct PowerOfSpectra {
     Spectrum values;
     double error = 0;
 };
 
-/// Errors e of every value z of a spectrum, |z| <= 1, become count |z|^(count - 1) e of its power.
+/// An error e of a value z of a spectrum, |z| <= 1, becomes count |z|^(count - 1) e in its power.
 void multiply_by_power(PowerOfSpectra& product, const Tilted& tilted, long count, double passes) {
     const Spectrum others = real_spectrum(tilted.others);
     const auto rounds = static_cast<double>(count);
-    // Every value errs by a share of the sum; logarithms and powers by units of it.
+    // Every value has an error relative to the sum; logarithms and powers relative to a unit.
     const double error = (1.01 * passes + 16 * unit) * tilted.rest;
     const double each = rounds * error * std::exp(2 * rounds * error);
     const double least = std::pow(0.5 + error, rounds - 1);
@@ -238,7 +239,7 @@ void TiltedComposition::convolve(const std::vector<LatticeGroup>& groups,
 
     PowerOfSpectra product{Spectrum(length / 2 + 1, 1.0), 0};
     const double passes = transform_error(length);
-    double origin = 0;  // what index 0 of the product stands for
+    double origin = 0;  // the loss at index 0 of the product
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const LatticeLoss& loss = *groups[g].loss;
         const Tilted tilted = tilted_masses(loss, tilt_, log_moments[g], length);
@@ -296,13 +297,13 @@ Certified TiltedComposition::delta(double epsilon) const {
     const double log_scale = log_moment_ + exact_log_moment_ - tilt_ * epsilon;
     const double upper = std::exp(log_scale + std::log(sum + error)) * (1 + relative_error_);
     const double lower = std::exp(log_scale + std::log(sum - error)) * (1 - relative_error_);
-    // Written so that what is no number says nothing.
+    // Written so that NaN gives no bound.
     return {upper + infinite_ < 1 ? upper + infinite_ : 1, lower > 0 ? std::min(lower, 1.0) : 0};
 }
 
 namespace {
 
-/// A small tilt whose bound of log(delta) is at most `enough`, or the one with the least bound.
+/// A small tilt whose bound on log(delta) is at most `enough`, or the one with the smallest bound.
 double small_tilt(const std::vector<LatticeGroup>& groups,
                   const ExactParts& exact,
                   double epsilon,

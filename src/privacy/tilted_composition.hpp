@@ -13,7 +13,7 @@ namespace sotto {
 /// Longest transform: about 20 ms.
 inline constexpr double most_transformed = 0x1p19;
 
-/// So many independent losses of one distribution.
+/// `count` independent losses of one distribution.
 struct LatticeGroup {
     const LatticeLoss* loss = nullptr;
     long count = 0;
@@ -30,29 +30,30 @@ struct LatticeGroup {
 ///     delta(epsilon) = e^(K - tilt epsilon) sum_x p(x) e^(-tilt (x - epsilon)) f(epsilon - x),
 ///
 /// where every term of the sum is at most Chernoff's c e^(K_exact(tilt)), c = tilt^tilt / (1 +
-/// tilt)^(1 + tilt), and the factor before it is kept as a logarithm: nothing overflows, and what
-/// underflows is too small to count. Errors are bounded in shares of Chernoff's bound: rounding of
-/// the transforms (transform_error, carried through the powers), and what the transform's length
-/// leaves out or wraps around (Chernoff's bound again). A figure that is not finite counts as
-/// delta 1 from above and 0 from below.
+/// tilt)^(1 + tilt). The first factor is kept as a logarithm, so nothing overflows, and underflow
+/// is negligible. Errors are bounded relative to Chernoff's bound: rounding of the transforms
+/// (transform_error, carried through the powers), and what the window leaves out or wraps around
+/// (Chernoff's bound again). A figure that is not finite counts as delta 1 from above and 0 from
+/// below.
 class TiltedComposition {
   public:
-    /// @param groups outlive the constructor only.  @param tilt > 0.  @param log_weight logarithm
-    /// of a number that delta is multiplied with.
+    /// @param groups used by the constructor only.
+    /// @param tilt > 0.
+    /// @param log_weight logarithm of a factor of delta.
     TiltedComposition(const std::vector<LatticeGroup>& groups,
                       const ExactParts& exact,
                       double tilt,
                       double log_weight = 0);
 
-    /// delta at epsilon >= 0, for the lattice measures given: no more, and no less.
-    /// Cost: O(length); with exact parts about 200 ns times that.
+    /// Bounds on delta at epsilon >= 0 for the given lattice measures. Cost: O(length); with exact
+    /// parts about 200 ns times that.
     [[nodiscard]] Certified delta(double epsilon) const;
-    /// How many values are transformed; 0 where they would be more than most_transformed: delta is
-    /// then only known to lie between 0 and 1.
+    /// Number of transformed values; 0 if it would exceed most_transformed: delta is then only
+    /// known to lie between 0 and 1.
     [[nodiscard]] long length() const { return static_cast<long>(tilted_.size()); }
-    /// Bound of all errors but those of masses, as a share of Chernoff's bound.
+    /// Bound on all errors except those of masses, relative to Chernoff's bound.
     [[nodiscard]] double error() const { return error_; }
-    /// How many they would be.
+    /// The transform length that is needed.
     [[nodiscard]] double wanted_length() const { return wanted_; }
 
   private:
@@ -63,8 +64,8 @@ class TiltedComposition {
     double tilt_;
     double exact_log_moment_ = 0;  // K_exact at the tilt
     double log_moment_ = 0;        // of the lattice parts, at the tilt
-    double infinite_ = 0;          // bound of the mass at infinite loss
-    double error_ = 0;             // as a share of Chernoff's bound
+    double infinite_ = 0;          // bound on the mass at infinite loss
+    double error_ = 0;             // relative to Chernoff's bound
     double relative_error_ = 0;    // of masses
     double wanted_ = 0;
     double first_ = 0, step_ = 0;  // of the window
@@ -74,21 +75,24 @@ class TiltedComposition {
 /// log E e^(tilt X), X the sum of the groups' losses.
 [[nodiscard]] double log_moment(const std::vector<LatticeGroup>& groups, double tilt);
 
-// delta of a composition on one lattice, with rare large losses counted apart.
+// delta of a composition on one lattice, with rare large losses treated separately.
 
-/// One lattice's bound of one direction's delta, from above or from below: a sum of compositions.
+/// One lattice's bound on one direction's delta, from above or from below: a sum of compositions.
 class LatticeCurve {
   public:
-    /// All rounds together, with this tilt.  @param groups outlive the constructors only.
+    /// All rounds together, with this tilt.
+    /// @param groups used by the constructors only.
     LatticeCurve(const std::vector<LatticeGroup>& groups, const ExactParts& exact, double tilt) {
         terms_.emplace_back(groups, exact, tilt);
     }
-    /// Where large losses are so rare that one of them makes delta, no tilt suits both them and the
-    /// others. So losses above `cuts` (of every group) are jumps: there is none, or one in a round
-    /// of one group, which has a composition and a tilt of its own, or more than one, of which only
-    /// the probability is bounded, by half the square of their expected number.
-    /// @param cuts a loss for each group.  @param tilt of the others alone.  @param epsilon,
-    /// enough the jumps' own tilt is a small one with Chernoff's bound e^enough at this epsilon.
+    /// If rare single large losses dominate delta, no tilt suits both them and the others. So
+    /// losses above `cuts` (of every group) are jumps: there is none, or one in a round of one
+    /// group, with a composition and a tilt of its own, or more than one, whose probability is
+    /// bounded by half the square of their expected number.
+    /// @param cuts a loss for each group.
+    /// @param tilt of the composition without jumps.
+    /// @param epsilon, enough a jump's own tilt is a small one with Chernoff's bound e^enough at
+    /// this epsilon.
     LatticeCurve(const std::vector<LatticeGroup>& groups,
                  const std::vector<double>& cuts,
                  const ExactParts& exact,
