@@ -47,8 +47,8 @@ AdjointGrams::AdjointGrams(const ViewFilter& filter, double memory)
         backward_.push_back(stacked_transpose(step.transition, step.observation));
 }
 
-/// Innovations are taken in groups of consecutive times, the latest first, so that those that are
-/// followed at any time are the first rows.
+/// Groups of consecutive times, latest first, so that the innovations followed at any time are the
+/// first rows.
 class AdjointGrams::Walk {
   public:
     Walk(const AdjointGrams& grams, std::span<const int> targets)
@@ -87,7 +87,7 @@ class AdjointGrams::Walk {
         return whitening.rows.rows() + whitening.blind.rows();
     }
 
-    /// Innovations of times begin to end - 1, which are so many rows.
+    /// Follows the innovations of times begin to end - 1, `rows` in total.
     void follow(long begin, long end, Index rows) {
         if (rows == 0) return;
         rounds_ = (end - 1) / model_.gossip_steps + 1;
@@ -110,7 +110,7 @@ class AdjointGrams::Walk {
         parallel_for(count_, linear_algebra_threads(), [&](long i) { accumulate(i, begin, end); });
     }
 
-    /// a_{time+1}^T becomes (a_{time+1}^T, o^T).
+    /// Extends a_{time+1}^T to (a_{time+1}^T, o^T).
     void append_observed(long time) {
         const LinearStep& step = model_.at(time);
         const auto& [whitening, gain] = filter_.at(time);
@@ -122,7 +122,7 @@ class AdjointGrams::Walk {
         add_product(1, lost, false, whitening.rows, false, observed);
     }
 
-    /// Rows for the innovations of a time, where they begin.
+    /// Starts the innovations of a time.
     void append_innovations(long time) {
         const LinearStep& step = model_.at(time);
         const Whitening& whitening = filter_.at(time).whitening;
@@ -142,7 +142,7 @@ class AdjointGrams::Walk {
             responses_.col(i * rounds_ + round).head(active_) = felt.col(i);
     }
 
-    /// Whether a response is seen without noise; only the others count from here on.
+    /// Whether a response is seen without noise; only the others are processed further.
     [[nodiscard]] bool take_noiseless(Eigen::Ref<MatrixXd> own, long begin, long end) const {
         bool seen = false;
         Index row = 0;
@@ -192,7 +192,7 @@ class AdjointGrams::Walk {
     std::vector<SparseRows> inputs_;  ///< (B; D)^T of every step, rows of the targets
     Index widest_ = 0;                ///< of (F; H)^T
     Index rounds_ = 0;                ///< up to the last of the group
-    Index active_ = 0;                ///< rows that are followed
+    Index active_ = 0;                ///< rows being followed
     MatrixXd now_, before_, responses_;
     std::vector<TargetGram> result_;
 };
@@ -207,14 +207,13 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr Index width = 16;         // rows side by side: what stays in registers
-constexpr double worth_them = 1e6;  // multiplications that are worth threads
+constexpr Index width = 16;         // rows computed together, in registers
+constexpr double worth_them = 1e6;  // multiplications worth starting threads
 
 using Rows = Eigen::Array<double, width, 1>;
 using Packed = Eigen::Array<double, width, Eigen::Dynamic>;
 
-/// Columns `first` on of out^T: those rows of dense * sparse^T of which `packed` holds the dense
-/// ones.
+/// Columns `first` on of out^T: rows of dense * sparse^T for the dense rows in `packed`.
 void multiply_packed(const Packed& packed,
                      const SparseRows& sparse,
                      Index first,
@@ -229,8 +228,8 @@ void multiply_packed(const Packed& packed,
     }
 }
 
-/// pack(first, count, packed) puts rows of the dense matrix into the first rows of `packed`;
-/// from(first) is the first column of out that is wanted of them.
+/// pack(first, count, packed) copies rows of the dense matrix into the first rows of `packed`;
+/// from(first) is the first column of out that they need.
 template <class Pack, class From>
 void multiply_blocks(Index inner,
                      const SparseRows& sparse,
@@ -289,11 +288,11 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// One round from the state before it (columns) to the state after it.
+/// One round, from the state before it (columns) to the state after it.
 struct Played {
     MatrixXd state;     // after the round
     MatrixXd whitened;  // of all its gossip steps
-    MatrixXd blind;     // innovations that the noise does not cover
+    MatrixXd blind;     // innovations outside the range of the noise
 };
 
 /// @param state, or empty for unit inputs of the targets in the first gossip step.
@@ -355,7 +354,7 @@ ResponseTree::ResponseTree(const ViewFilter& filter) : filter_(filter) {
         };
         rounds_[t].gramian = gramian;
         gramian = step_back(gramian, rounds_[t].seen);
-        // Nothing is stored where the noise covers everything from here on.
+        // Nothing is stored if the noise covers everything from here on.
         if (leak.size() > 0 && leak.cwiseAbs().maxCoeff() > 0) rounds_[t].leak = leak;
         leak = step_back(leak, blind[t]);
     }
@@ -402,8 +401,8 @@ class ResponseTree::Walk {
 
   private:
     struct Carried {
-        MatrixXd inputs;  // responses, at the end of the stretch
-        MatrixXd reads;   // y_t, at its beginning
+        MatrixXd inputs;  // responses at the end of the interval
+        MatrixXd reads;   // y_t at its beginning
     };
 
     Carried leaf(std::size_t node, long t) {

@@ -14,17 +14,17 @@ namespace sotto {
 ///
 ///     a_s = (F - G W H)^T a_{s+1} = F^T a_{s+1} + H^T o,   o = -W^T G^T a_{s+1},
 ///
-/// whitening W, gain G; what unit inputs of round s make of it is B^T a_{s+1} + D^T o, of all
-/// targets side by side, and Gram_{s,t} the sum over innovations of products of these. Exact as
-/// forward responses are. Cost, with n the state, p the observed values, K gossip steps: (rounds
-/// K)^2 / 2 * p * (entries(F) + n p) for all targets together, and rounds^3 / 6 * p K a target.
+/// with whitening W and gain G. The response to unit inputs of round s is B^T a_{s+1} + D^T o, for
+/// all targets side by side; Gram_{s,t} sums products of these over innovations. As exact as
+/// forward responses. Cost, with n the state, p the observed values, K gossip steps: (rounds K)^2 /
+/// 2 * p * (entries(F) + n p) for all targets together, and rounds^3 / 6 * p K a target.
 class AdjointGrams {
   public:
-    /// @param memory [bytes] that is shared by the innovations followed at a time; those of one
-    /// step are, whatever they take: 8 p (rounds targets + 2 (n + p)).
+    /// @param memory [bytes] for the innovations followed at a time: 8 p (rounds targets + 2 (n +
+    /// p)) each step, and at least one step.
     explicit AdjointGrams(const ViewFilter& filter, double memory = 256e6);
 
-    /// Shares its work by threads.
+    /// Uses all threads.
     [[nodiscard]] std::vector<TargetGram> grams(std::span<const int> targets) const;
 
   private:
@@ -35,9 +35,8 @@ class AdjointGrams {
     std::vector<SparseRows> backward_;  ///< (F; H)^T of every step of the model
 };
 
-/// out = dense * sparse^T, of the size of that, which shares no memory with `dense`. Blocks of rows
-/// are shared by threads; results do not depend on their number. Cost rows(dense) *
-/// entries(sparse).
+/// out = dense * sparse^T, which must not alias `dense`. Threads share blocks of rows; results do
+/// not depend on their number. Cost rows(dense) * entries(sparse).
 void multiply_transpose(const Eigen::Ref<const Eigen::MatrixXd>& dense,
                         const SparseRows& sparse,
                         Eigen::Ref<Eigen::MatrixXd> out);
@@ -46,8 +45,8 @@ void multiply_transpose(const Eigen::Ref<const Eigen::MatrixXd>& dense,
 [[nodiscard]] Eigen::MatrixXd times_transpose(const Eigen::Ref<const Eigen::MatrixXd>& dense,
                                               const SparseRows& sparse);
 
-/// out = sparse * right where that is symmetric, as with right = S sparse^T and S symmetric: one
-/// triangle is computed, the other copied. Cost half of multiply_transpose's.
+/// out = sparse * right if that is symmetric, as for right = S sparse^T with symmetric S: computes
+/// one triangle and copies it. Cost half of multiply_transpose's.
 void multiply_symmetric(const SparseRows& sparse,
                         const Eigen::MatrixXd& right,
                         Eigen::Ref<Eigen::MatrixXd> out);
@@ -58,10 +57,9 @@ void multiply_symmetric(const SparseRows& sparse,
 ///
 ///     Gram_{s,t} = (Phi_{t-1} ... Phi_{s+1} b_s)^T y_t,   y_t = O_t^T r_t + Phi_t^T N_{t+1} b_t.
 ///
-/// Rounds are halved recursively: left inputs are carried to the middle, right y_t carried back to
-/// it, each by products over dyadic stretches.
-/// Memory about 4 rounds state^2 doubles; cost O(rounds state^3) once, then
-/// O(rounds log(rounds) state^2 + rounds^2 state) a target.
+/// Rounds are halved recursively: left inputs are carried forward to the middle, right y_t
+/// backward, by products over dyadic intervals. Memory about 4 rounds state^2 doubles; cost
+/// O(rounds state^3) once, then O(rounds log(rounds) state^2 + rounds^2 state) a target.
 class ResponseTree {
   public:
     explicit ResponseTree(const ViewFilter& filter);
@@ -71,13 +69,13 @@ class ResponseTree {
     struct Round {
         Eigen::MatrixXd seen;     ///< O_t
         Eigen::MatrixXd gramian;  ///< N_{t+1}
-        Eigen::MatrixXd leak;     ///< the same for innovations that the noise does not cover
+        Eigen::MatrixXd leak;     ///< the same for innovations outside the range of the noise
     };
     class Walk;
 
     const ViewFilter& filter_;
     std::vector<Round> rounds_;
-    std::vector<Eigen::MatrixXd> carried_;  ///< Phi of dyadic stretches, as a heap from 1
+    std::vector<Eigen::MatrixXd> carried_;  ///< Phi of dyadic intervals, as a heap from 1
     void build(std::size_t node, long begin, long end, std::vector<Eigen::MatrixXd>& leaves);
 };
 

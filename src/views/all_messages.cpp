@@ -67,8 +67,7 @@ bool AllMessages::is_there(int phase, int agent) const {
     return !process_.phases[static_cast<std::size_t>(phase)].has_departed(agent);
 }
 
-/// Noise of one round in units of the target's input: the step size where noise does not scale with
-/// it.
+/// One round's noise in units of the target's input: the step size if noise does not scale with it.
 VectorXd AllMessages::input_scale(const NoiseStretch& stretch) const {
     if (process_.plan->entry != NoiseEntry::message || process_.step_sizes.empty())
         return VectorXd::Ones(stretch.rounds);

@@ -10,20 +10,20 @@
 
 namespace sotto {
 
-/// What a view shows that gets every message, in closed form; every receiver gets the same one.
+/// Closed form for views of every message, if every receiver gets the same one.
 class AllMessages {
   public:
-    /// @param process outlives the object, as `where` does, its rounds.
+    /// @param process, where must outlive the object.
     AllMessages(const MessageProcess& process,
                 const ProcessRounds& where,
                 const View& view,
                 const Participation& participation);
 
-    /// The largest over participation patterns of the sum over stretches of
-    /// [(R^(I))^-1]_uu sum |C_time^T C_time|, rounds without u left out.
+    /// The largest over participation patterns of the sum over stretches of [(R^(I))^-1]_uu sum
+    /// C_time^T C_time|, without rounds where u is absent.
     [[nodiscard]] double squared_sensitivity(int target) const;
 
-    /// A block a stretch, without rounds in which the target is not there.
+    /// Block diagonal by stretch, without rounds where the target is absent.
     [[nodiscard]] TargetGram gram(int target) const;
 
   private:

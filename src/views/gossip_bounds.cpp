@@ -38,7 +38,7 @@ void check_gossip_agents(const MessageProcess& process,
     }
 }
 
-/// The target and who gives it weight.
+/// The target and the agents that give it weight.
 std::vector<int> hearing(const MixingMatrix& mixing, int target) {
     std::vector<int> agents;
     for (int a = 0; a < mixing.agents(); ++a)
@@ -46,8 +46,8 @@ std::vector<int> hearing(const MixingMatrix& mixing, int target) {
     return agents;
 }
 
-/// What is left unknown of all models, and how far apart they are with the target's contributions
-/// and without, given what was seen.
+/// Posterior covariance of all models given what was seen, and their shift by the target's
+/// contributions.
 class SeenModels {
   public:
     explicit SeenModels(Index agents)
@@ -62,7 +62,7 @@ class SeenModels {
         apart_ = weights * apart_;
     }
     /// Conditions on these agents' models.
-    /// @return what they add to |B^+ a|^2.
+    /// @return the increment of |B^+ a|^2.
     double see(const std::vector<int>& agents) {
         const Whitening whitening = whiten(covariance_(agents, agents),
                                            variance_rounding * covariance_.diagonal().maxCoeff());

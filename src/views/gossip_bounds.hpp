@@ -8,45 +8,46 @@
 
 namespace sotto {
 
-/// Which theorem of [G].
+/// Theorem of [G].
 enum class GossipTheorem {
-    sums = 3,     ///< neighbours' messages are seen in sums: Theorem 3
-    messages = 4  ///< they are seen one by one: Theorem 4
+    sums = 3,     ///< neighbours' messages are seen in sums
+    messages = 4  ///< neighbours' messages are seen one by one
 };
 
-/// Whether the theorems speak of such a process: one exchange a round along an undirected graph,
-/// and nothing else.
+/// Whether the theorems cover this process: one exchange a round on an undirected graph, and
+/// nothing else.
 [[nodiscard]] bool has_gossip_bound(const MessageProcess& process);
 
-/// The squared sensitivity |B^+ a|^2 that [G] Theorems 3 and 4 print for a training, in units of
-/// one over the variance of every agent's noise (docs/equations.md 8). Published figures to compare
-/// with: they overlook that the gradients of agents nobody observes carry a target's data on, so
-/// nobody is protected by them.
+/// The squared sensitivity |B^+ a|^2 of [G] Theorems 3 and 4 for a training, in units of one over
+/// the variance of every agent's noise (docs/equations.md 8). For comparison with published figures
+/// only: it protects nobody, because the theorems overlook that the gradients of unobserved agents
+/// carry a target's data on.
 ///
-/// What leaves the target j goes into the sums of its closed neighbourhood (Theorem 3) or is its
-/// own messages (Theorem 4); all else is said to follow from these. With models x(t+1) = W_t m(t),
-/// m(t) = x(t) + eta_t (g(t) + v(t)), they are seen as
+/// The messages of target j enter the sums of its closed neighbourhood (Theorem 3) or are seen
+/// themselves (Theorem 4); everything else is claimed to follow from these. With models x(t+1) =
+/// W_t m(t), m(t) = x(t) + eta_t (g(t) + v(t)), they are seen as
 ///
 ///     y(t) = x_a(t+1), a = j and those with (W_t)_aj != 0,     or     y(t) = m_j(t),
 ///
 /// y = A g + B v over all rounds; a = sum of A's columns of j (the same contribution in every
 /// round); the columns of observers, who know their noise, are left out of B ([G] 3.5). Schedules
-/// as in appendix E: products W_t ... W_s instead of powers. Agents that have departed add nothing.
-/// @param observers ascending; not the target.
-/// @throws ConfigError without has_gossip_bound and for agents that do not exist. Pure.
+/// as in appendix E: products W_t ... W_s instead of powers. Departed agents add nothing. Pure.
 /// Cost O(T (n entries of W + n^2 p + p^3)), p the agents of y.
+/// @param observers ascending; not the target.
+/// @throws ConfigError without has_gossip_bound and for agents that do not exist.
 [[nodiscard]] double gossip_bound(GossipTheorem theorem,
                                   const MessageProcess& process,
                                   std::span<const int> observers,
                                   int target);
 
-/// Multiplications of one gossip_bound, about.
+/// Approximate multiplications of one gossip_bound.
 [[nodiscard]] double gossip_bound_work(const MessageProcess& process);
 
-/// Muffliato (Cyffers et al. 2022) with one gossip step, with which [U] 7.1 compares, in squared
+/// Muffliato (Cyffers et al. 2022) with one gossip step, the comparison of [U] 7.1, in squared
 /// sensitivity at unit noise:
 /// min(T, sum_{s=1..T} sum_{k=0..T-s} sum_{w in N(a)} (W^k)_wu^2 / |(W^k)_w.|^2).
-/// @return one per target, for one observer.  Cost O(T edges degree).
+/// Cost O(T edges degree).
+/// @return one per target, for one observer.
 /// @throws ConfigError for an observer that does not exist or fewer than 1 round.
 [[nodiscard]] Eigen::VectorXd muffliato_bound(const Graph& graph,
                                               const MixingMatrix& mixing,

@@ -20,8 +20,8 @@ SparseRows sparse(Eigen::Index rows, Eigen::Index columns, const Triplets& entri
     return matrix;
 }
 
-/// What has no part in the state: its observations hear nothing of the state before, and their
-/// noise is independent of the state's.
+/// Observations independent of the state: they depend on no state, and their noise is independent
+/// of the state's.
 std::vector<bool> apart_from_state(const LinearStep& step) {
     std::vector<bool> apart(static_cast<std::size_t>(step.observation.rows()), true);
     for (Index i = 0; i < step.observation.rows(); ++i)
@@ -39,12 +39,12 @@ bool is_zero_row(const SparseRows& matrix, Index row) {
     return true;
 }
 
-/// Observations of a step by what becomes of them.
+/// Observations of a step by treatment.
 struct Split {
-    std::vector<Index> kept;   ///< stay observations of the filter
-    std::vector<Index> alone;  ///< each under noise of its own
+    std::vector<Index> kept;   ///< stay in the filter
+    std::vector<Index> alone;  ///< each with noise of its own
     std::vector<Index>
-        shared;  ///< apart from the state, under noise shared with other observations
+        shared;  ///< independent of the state, with noise shared with other observations
 };
 
 Split split_observations(const LinearStep& step) {
@@ -59,7 +59,7 @@ Split split_observations(const LinearStep& step) {
             continue;
         }
         if (!(variance(i) > smallest)) {
-            // What is 0 says nothing; inputs under no noise are seen bare.
+            // Zero observations are dropped; inputs without noise stay.
             if (!is_zero_row(step.observed_input, i) || !is_zero_row(step.observed_covariance, i))
                 split.kept.push_back(i);
             continue;
@@ -79,9 +79,9 @@ SparseRows chosen_rows(Index observed, const std::vector<Index>& rows) {
     return sparse(static_cast<Index>(rows.size()), observed, entries);
 }
 
-/// Takes the shared noise, which these observations show up to inputs, out of the kept ones:
-/// D_a - C_ab C_bb^-1 D_b and C_aa - C_ab C_bb^-1 C_ba, and adds [D_b^T C_bb^-1 D_b]_uu to `alone`.
-/// False, and nothing done, where C_bb is close to singular.
+/// Conditions the kept observations on the shared noise of these: D_a - C_ab C_bb^-1 D_b and C_aa -
+/// C_ab C_bb^-1 C_ba, and adds [D_b^T C_bb^-1 D_b]_uu to `alone`. False, with nothing changed, if
+/// C_bb is close to singular.
 bool condition_on_shared(LinearStep& step, const SparseRows& keep, const SparseRows& take) {
     constexpr double well_conditioned = 1e-7;  // smallest squared pivot, as in whiten()
     const SparseRows half = take * step.observed_covariance;
@@ -90,7 +90,7 @@ bool condition_on_shared(LinearStep& step, const SparseRows& keep, const SparseR
     if (!cholesky(lower) || !(lower.diagonal().cwiseAbs2().minCoeff() > well_conditioned * largest))
         return false;
     const SparseRows inputs = take * step.observed_input;
-    std::vector<Index> agents;  // that these observations contain
+    std::vector<Index> agents;  // contained in these observations
     for (Index u = 0; const double size :
                       VectorXd(inputs.cwiseAbs().transpose() * VectorXd::Ones(inputs.rows()))) {
         if (size > 0) agents.push_back(u);
@@ -112,7 +112,7 @@ bool condition_on_shared(LinearStep& step, const SparseRows& keep, const SparseR
     return true;
 }
 
-/// Moves what has no part in the state to `alone`; drops observations that are always 0.
+/// Moves observations independent of the state to `alone`; drops those that are always 0.
 void set_apart(LinearStep& step) {
     const Index observed = step.observation.rows();
     Split split = split_observations(step);

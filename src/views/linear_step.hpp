@@ -10,15 +10,15 @@ namespace sotto {
 
 using Triplets = std::vector<Eigen::Triplet<double>>;
 
-/// Rows of linear functions of the state before a step, of the noise drawn in it, and of inputs.
+/// Rows of linear functions of the previous state, the step's noise, and inputs.
 struct RowEntries {
     Eigen::Index rows = 0;
     Triplets from_state, from_sources, from_inputs;
 };
 
-/// A LinearStep while it is put together: its matrices as lists of entries.
+/// A LinearStep under construction: its matrices as lists of entries.
 struct StepEntries {
-    Eigen::Index previous = 0;  ///< size of the state before
+    Eigen::Index previous = 0;  ///< size of the previous state
     RowEntries state;           ///< F, N, B
     RowEntries observed;        ///< H, E, D
 };
@@ -27,9 +27,9 @@ struct StepEntries {
 ///
 ///     x+ = F x + nu N w + eta B g,     y = H x + nu E w + eta D g,     w ~ N(0, R) fresh,
 ///
-/// with w and g present in the first step of a round only. x is what the view cannot reconstruct:
-/// messages it saw are known and no part of x, so F and H are often much smaller than W. Where a
-/// later phase goes back to the models after some round, x holds them besides until then.
+/// with w and g in the first step of a round only. x is what the view cannot reconstruct: seen
+/// messages are known and not part of it, so F and H are often much smaller than W. If a later
+/// phase goes back to the models after some round, x contains them until then.
 struct LinearStep {
     SparseRows transition;           ///< F, state x previous state
     SparseRows observation;          ///< H, observed x previous state
@@ -40,16 +40,17 @@ struct LinearStep {
     SparseRows state_covariance;     ///< N R N^T
     SparseRows cross_covariance;     ///< N R E^T
     SparseRows observed_covariance;  ///< E R E^T
-    /// Observations b that hear nothing of the state, under noise independent of the state's, show
-    /// [D_b^T C_bb^-1 D_b]_uu about one unit of agent u in round s alone, C = E R E^T. They are
-    /// left out of H, E, D, and what they show of the noise of the others is taken out of these.
+    /// Observations b that depend on no state, under noise independent of the state's, contribute
+    /// [D_b^T C_bb^-1 D_b]_uu for one unit of agent u in round s alone, C = E R E^T. They are
+    /// removed from H, E, D, which are conditioned on the noise that they show.
     Eigen::VectorXd alone;
-    /// Whether something was taken out: E R E^T is then more than observed_covariance.
+    /// Whether E and D were conditioned: E R E^T then differs from observed_covariance.
     bool conditioned = false;
 };
 
-/// @param covariance R, sources x sources.  @param independent_rounds whether noise of one round
-/// says nothing about that of another; only then observations may stand alone.
+/// @param covariance R, sources x sources.
+/// @param independent_rounds whether rounds have independent noise; only then may observations
+/// stand alone.
 [[nodiscard]] LinearStep linear_step(const StepEntries& entries,
                                      const SparseRows& covariance,
                                      int agents,

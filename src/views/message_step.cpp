@@ -8,22 +8,22 @@ namespace sotto {
 
 StateLayouts::StateLayouts(const ViewRounds& rounds)
     : rounds_(rounds), gossip_steps_(rounds.process().gossip.steps()) {
-    // A round whose models are not those of the round before it: they must be kept till then.
+    // A round that does not start from the previous round's models: they must be kept.
     for (long t = 0; t < rounds.count(); ++t)
         if (const long end = rounds.start_of(t); end != ProcessRounds::beginning && end != t - 1)
             needed_again_.emplace_back(end, t);
 }
 
-/// Who makes up the state after the last gossip step of a round: what they sent, or their models
-/// where receivers get messages of their own.
+/// Agents of the state after the last gossip step of a round: their messages, or models if messages
+/// depend on the receiver.
 const AgentIndex& StateLayouts::agents_after(long round) const {
     return rounds_.same_to_all()
                ? rounds_.agents_at(round).hidden
                : rounds_.agents_at(std::min(round + 1, rounds_.count() - 1)).others;
 }
 
-/// Whether the messages of one exchange before a step are needed after it: by the next step, or by
-/// the rounds that start from what the last step makes.
+/// Whether messages of one exchange before a step are needed after it, by the next step or by
+/// rounds that start from the last step's result.
 bool StateLayouts::needs_before(long round, int step) const {
     return rounds_.same_to_all() && rounds_.gossip_at(round).before(step) != 0;
 }
@@ -58,7 +58,7 @@ StateLayout StateLayouts::before(long round, int step) const {
     return {.present = &nobody_, .kept = {}};
 }
 
-/// What was at the end of some round, in the state before the first gossip step of a later one.
+/// The part of the state before the first step of `round` that stems from the end of round `end`.
 StatePart StateLayouts::part_after(long end, long round, const StateLayout& before) const {
     if (end == ProcessRounds::beginning) return {.round = end, .agents = &nobody_};
     if (end == round - 1) return {end, before.present, 0, before.before};
@@ -93,7 +93,7 @@ StepEntries StateLayouts::blank_step(long round, int step) const {
     };
     if (to_layout.before != StatePart::none)
         carry(to_layout.before, 0, to_layout.present->size());  // of the same round: before_0 = 0
-    const long now = step > 0 ? round + 1 : round;  // in a round nothing new is to be kept
+    const long now = step > 0 ? round + 1 : round;  // nothing new is kept during a round
     for (const StatePart& part : to_layout.kept) {
         const StatePart from = part_after(part.round, now, from_layout);
         carry(part.offset, from.offset, part.agents->size());
@@ -104,8 +104,8 @@ StepEntries StateLayouts::blank_step(long round, int step) const {
 
 namespace {
 
-/// Writes messages of one gossip step, each the same to all receivers, as rows of functions of the
-/// state, the noise and the inputs.
+/// Writes messages of one gossip step, the same to all receivers, as rows of functions of state,
+/// noise and inputs.
 class BroadcastMessages {
   public:
     BroadcastMessages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
@@ -138,7 +138,7 @@ class BroadcastMessages {
     bool injects_;
     StatePart sent_;
     Exchange exchange_;
-    const MixingMatrix* mixing_;  // which made the models that are sent; null: all are known
+    const MixingMatrix* mixing_;  // mixing of the models that are sent; null: all are known
 };
 
 RowEntries observed_sums(const BroadcastMessages& messages,
@@ -185,10 +185,10 @@ StepEntries message_step(const ViewRounds& rounds,
 
 namespace {
 
-using Coefficients = std::vector<std::pair<int, double>>;  // (place among the sources, coefficient)
+using Coefficients = std::vector<std::pair<int, double>>;  // (index among the sources, coefficient)
 
-/// Writes messages of one gossip step, each to one receiver, as rows of functions of the state, the
-/// noise and the inputs.
+/// Writes messages of one gossip step, one per receiver, as rows of functions of state, noise and
+/// inputs.
 class ReceiverMessages {
   public:
     ReceiverMessages(const ViewRounds& rounds, const StateLayouts& layouts, long round, int step)
@@ -199,7 +199,7 @@ class ReceiverMessages {
           models_(layouts.origin(round, step)),
           mixing_(rounds.mixing_at(round)) {}
 
-    /// The message of a sender that a receiver gets, times the factor.
+    /// Adds the message from sender to receiver, times the factor.
     void add(RowEntries& rows, int row, int sender, int receiver, double factor) const {
         if (agents_.others.of(sender) < 0 || factor == 0) return;
         if (const int place = models_.of(sender); place >= 0)
@@ -209,7 +209,7 @@ class ReceiverMessages {
             rows.from_sources.emplace_back(row, source, factor * value);
         rows.from_inputs.emplace_back(row, sender, factor);
     }
-    /// The weighted sum of what a receiver gets.
+    /// Adds the weighted sum of a receiver's messages.
     void add_sum(RowEntries& rows, int row, int receiver) const {
         const auto members = mixing_.members(receiver);
         const auto weights = mixing_.weights(receiver);
@@ -222,7 +222,7 @@ class ReceiverMessages {
     }
 
   private:
-    /// What the sender adds for the receiver.
+    /// Noise that the sender adds for the receiver.
     [[nodiscard]] Coefficients coefficients(int sender, int receiver) const {
         Coefficients result;
         if (rounds_.view().has_member(sender)) return result;
@@ -295,8 +295,8 @@ StepEntries receiver_step(const ViewRounds& rounds,
 
 namespace {
 
-/// Puts v(t) in place of the fresh noise of these rows. @param past where h_1 begins in the state
-/// before.
+/// Replaces the fresh noise of these rows by v(t).
+/// @param past index of h_1 in the previous state.
 void correlate(RowEntries& rows, const ViewRounds& rounds, long round, int past) {
     const LaggedNoise& noise = rounds.noise_at(round);
     const long within = rounds.within_stretch(round);
@@ -314,7 +314,7 @@ void correlate(RowEntries& rows, const ViewRounds& rounds, long round, int past)
     }
 }
 
-/// h_1, h_2, ... after a round that drew noise: h_1 is its noise, the others move on.
+/// h_1, h_2, ... after a round that drew noise: h_1 is its noise, the others shift.
 void add_shifted(RowEntries& state, const LaggedNoise& noise, long within, int sources, int past) {
     const auto begin = static_cast<int>(state.rows);
     for (int i = 0; i < sources && noise.lags > 0; ++i) {
@@ -332,7 +332,7 @@ void add_shifted(RowEntries& state, const LaggedNoise& noise, long within, int s
     }
 }
 
-/// h_1, h_2, ... after a gossip step that drew none.
+/// h_1, h_2, ... after a gossip step without noise.
 void add_unchanged(RowEntries& state, int lags, int sources, int past) {
     const auto begin = static_cast<int>(state.rows);
     for (int i = 0; i < sources; ++i)

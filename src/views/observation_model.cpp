@@ -19,13 +19,13 @@ LinearStep make_step(const ViewRounds& rounds, const StateLayouts& layouts, long
                        rounds.noise_at(round).independent_rounds);
 }
 
-/// Everything a step depends on: steps of equal keys are equal.
+/// Everything a step depends on: equal keys mean equal steps.
 class StepKeys {
   public:
     StepKeys(const ViewRounds& rounds, const StateLayouts& layouts)
         : rounds_(rounds), layouts_(layouts) {}
 
-    /// The first step of a phase, which may start from any earlier round, is known by the phase
+    /// The first step of a phase may start from any earlier round, so its key contains the phase
     /// before it.
     std::vector<double> key_of(long round, int step) {
         constexpr double none = -1;
@@ -65,7 +65,7 @@ class StepKeys {
         key.push_back(rounds_.noise_factor(round));
         for (const double value : noise.past.row(within)) key.push_back(value);
     }
-    /// Small number that stands for a mixing matrix.
+    /// Small number that identifies a mixing matrix.
     double mixing_number(long round) {
         const MixingMatrix* matrix = &rounds_.mixing_at(round);
         return mixing_numbers_.try_emplace(matrix, static_cast<double>(mixing_numbers_.size()))
@@ -101,7 +101,7 @@ ObservationModel make_observation_model(const MessageProcess& process,
     model.rounds = rounds.count();
     for (long t = 0; t < model.rounds; ++t) {
         model.input_scale.push_back(rounds.step_size(t));
-        // Past noise in the state is in gradient units: then the scale is part of the step.
+        // Past noise in the state is in gradient units, so that the scale is part of the step.
         model.noise_scale.push_back(rounds.noise_at(t).lags > 0 ? 1.0 : rounds.noise_factor(t));
     }
     StepKeys keys(rounds, layouts);

@@ -37,7 +37,7 @@ void require_agents(const char* what, const std::vector<int>& list, int agents) 
     }
 }
 
-/// No weight between who is there and who is not.
+/// Checks that present and absent agents give each other no weight.
 void check_departed(const Phase& phase, const MixingMatrix& mixing) {
     const auto gone = [&](int u) { return phase.has_departed(u); };
     for (int u = 0; u < mixing.agents(); ++u) {
@@ -212,7 +212,7 @@ std::vector<double> process_steps(const NoisePlan& plan,
             l2,
             plan.mechanism));
     std::vector<double> result = steps.over(rounds);
-    constexpr double least = 1e-6;  // beyond, the filter would lose the older rounds to rounding
+    constexpr double least = 1e-6;  // below, the filter would lose older rounds to rounding
     double left = 1;
     for (std::size_t t = 0; t < result.size(); ++t) {
         const double step = result[t];

@@ -21,7 +21,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index eigenvalues_up_to = 64;  // larger: a Cholesky factorisation decides
+constexpr Index eigenvalues_up_to = 64;  // larger matrices use a Cholesky factorisation
 
 /// Frequency whose plane wave has the largest sum over all pairs of rounds.
 double best_frequency(const MatrixXd& gram) {
@@ -50,8 +50,7 @@ double best_frequency(const MatrixXd& gram) {
     return frequency;
 }
 
-/// Unit vectors in the columns: a plane wave and a little of everything, so that no direction is
-/// missing.
+/// Unit vectors in the columns: a plane wave plus a small part in every direction.
 MatrixXd first_vectors(const MatrixXd& gram, Index dimension) {
     const double frequency = best_frequency(gram);
     SeededRandom random(1, "tight sensitivity");
@@ -75,14 +74,14 @@ void sweep(const MatrixXd& gram, MatrixXd& vectors) {
     }
 }
 
-/// sum y + n max(0, -lambda_min(Diag y - gram)), or infinity where only a factorisation was tried
-/// and `slack` was not enough.
+/// sum y + n max(0, -lambda_min(Diag y - gram)), or infinity if only a factorisation was tried and
+/// `slack` was too small.
 double dual_bound(const MatrixXd& gram, const VectorXd& y, double slack, bool exact) {
     const auto n = static_cast<double>(gram.rows());
     MatrixXd dual = -gram;
     dual.diagonal() += y;
     if (exact || gram.rows() <= eigenvalues_up_to) {
-        // Eigenvalues are exact to rounding, which is relative to the largest.
+        // Eigenvalues have a rounding error relative to the largest.
         const VectorXd values = symmetric_eigenvalues(dual);
         const double error = 1e-15 * n * std::max(std::abs(values(0)), values(gram.rows() - 1));
         return y.sum() + n * (std::max(0.0, -values(0)) + (values(0) < 0 ? error : 0.0));
@@ -128,7 +127,7 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr double nothing_negative = 1e-13;  // of the sum of absolute values
+constexpr double nothing_negative = 1e-13;  // relative to the sum of absolute values
 
 }  // namespace
 
@@ -153,7 +152,7 @@ SquaredSensitivity bounded_gram_sensitivity(const MatrixXd& gram,
         result.abs_sum = std::max(result.abs_sum, pattern.abs_sum);
         patterns.push_back(std::move(pattern));
     }
-    // Patterns that cannot exceed what another one attains need no search.
+    // Patterns that cannot exceed another's lower bound are skipped.
     std::sort(patterns.begin(), patterns.end(), [](const Pattern& a, const Pattern& b) {
         return a.abs_sum > b.abs_sum;
     });
@@ -202,10 +201,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Where signs tell the same, rounding must not choose: it differs between machines.
+/// Signs with equal values must not be chosen by rounding, which differs between machines.
 constexpr double sign_rounding = 1e-9;
 
-/// Changes signs of `rounds`, one at a time, as long as s^T gram s grows.
+/// Flips signs of `rounds`, one at a time, while s^T gram s grows.
 double ascend(const MatrixXd& gram, const std::vector<Index>& rounds, VectorXd& signs) {
     VectorXd pull = gram * signs;
     for (bool changed = true; changed;) {

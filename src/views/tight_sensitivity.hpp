@@ -9,20 +9,20 @@
 
 namespace sotto {
 
-/// Bounds of max sum_st Gram_st <g_s, g_t> over vectors |g_t| <= 1, any dimension:
-/// max Tr(Gram Y), Y_tt = 1, Y >= 0.
+/// Bounds of max sum_st Gram_st <g_s, g_t> over vectors |g_t| <= 1 of any dimension: max Tr(Gram
+/// Y), Y_tt = 1, Y >= 0.
 struct TightBounds {
     double lower = 0;
     double upper = 0;
 };
-/// Block coordinate ascent on unit vectors; the certificate is sum y + n max(0, -lambda_min(Diag y
-/// - Gram)), y_t = sum_s Gram_st <g_s, g_t>.
-/// @param known_upper any bound known beforehand; the search ends when `lower` meets it.
+/// Block coordinate ascent on unit vectors, with the dual certificate sum y + n max(0,
+/// -lambda_min(Diag y - Gram)), y_t = sum_s Gram_st <g_s, g_t>.
+/// @param known_upper an upper bound; the search ends when `lower` meets it.
 [[nodiscard]] TightBounds tight_bounds(const Eigen::MatrixXd& gram,
                                        double relative_gap,
                                        double known_upper);
 
-/// As gram_sensitivity, with a bound on every pattern known beforehand.
+/// gram_sensitivity with a known upper bound for every pattern.
 [[nodiscard]] SquaredSensitivity bounded_gram_sensitivity(const Eigen::MatrixXd& gram,
                                                           std::span<const long> training_rounds,
                                                           const Participation& participation,
@@ -32,20 +32,20 @@ struct TightBounds {
 /// Sensitivities of a Gram matrix: constant sign, sum of absolute values and the certified tight
 /// one, each the largest over participation patterns. `trivial` is infinity.
 /// @param training_rounds of every row, 0 or more (MessageProcess::training_rounds); empty: 0, 1,
-/// 2, ...  @throws ConfigError for sizes that do not fit, DataError for values that are not finite.
+/// 2, ...
+/// @throws ConfigError for sizes that do not fit, DataError for values that are not finite.
 [[nodiscard]] SquaredSensitivity gram_sensitivity(const Eigen::MatrixXd& gram,
                                                   const Participation& participation,
                                                   double tight_gap,
                                                   std::span<const long> training_rounds = {});
 
 /// Signs s_t in {-1, 0, 1} with a large s^T Gram s: coordinate ascent from constant, alternating
-/// and random signs, over the rounds of the worst participation pattern. A lower bound of what
-/// signs attain; 0 in rounds without participation.
+/// and random signs, over the rounds of the worst participation pattern. A lower bound on the
+/// maximum over signs; 0 in rounds without participation.
 [[nodiscard]] Eigen::VectorXd worst_signs(const Eigen::MatrixXd& gram,
                                           const Participation& participation);
 
-/// The rounds in which somebody can take part, of every pattern: those whose training rounds are
-/// first, first + cycle, ...
+/// The rounds of every participation pattern: those with training rounds first, first + cycle, ...
 [[nodiscard]] std::vector<std::vector<Eigen::Index>> participation_patterns(
     std::span<const long> training_rounds, const Participation& participation);
 

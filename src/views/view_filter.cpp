@@ -15,7 +15,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr double well_conditioned = 1e-7;  // smallest squared pivot: no eigenvalues needed
+constexpr double well_conditioned = 1e-7;  // smallest squared pivot that needs no eigenvalues
 
 }  // namespace
 
@@ -60,7 +60,7 @@ constexpr double steady_tolerance = 1e-13;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// First round from which the steps and scales of every round are those of the round before.
+/// First round from which all steps and scales equal those of the previous round.
 long first_repeating_round(const ObservationModel& model) {
     const auto same = [&](long t) {
         for (int k = 0; k < model.gossip_steps; ++k)
@@ -81,12 +81,11 @@ ViewFilter::ViewFilter(const ObservationModel& model) : model_(model), steady_ro
     const long repeating = first_repeating_round(model);
     const long times = model.rounds * model.gossip_steps;
     MatrixXd covariance, round_before, moved;
-    double scale = 0;  // largest variance of the round: what rounding is relative to
+    double scale = 0;  // largest variance of the round: rounding is relative to it
     for (long time = 0; time < times; ++time) {
         const long round = time / model.gossip_steps;
         if (time % model.gossip_steps == 0) {
-            // Gains of this round repeat those of the round before where both it and the
-            // covariance do.
+            // Gains repeat if both the round and the covariance repeat.
             if (round > repeating && round_before.rows() == covariance.rows() &&
                 largest_entry(covariance - round_before) <=
                     steady_tolerance * largest_entry(covariance)) {
@@ -135,8 +134,8 @@ using Eigen::MatrixXd;
 
 constexpr double died_out = 1e-18;  // of a unit input
 
-/// Propagates unit inputs of all targets in all rounds up to the steady one together. Column
-/// s * targets + i of the state is the response to target i's input in round s.
+/// Propagates unit inputs of all targets in all rounds up to the steady one together. Column s *
+/// targets + i of the state is the response to target i's input in round s.
 class Responses {
   public:
     Responses(const ViewFilter& filter, std::span<const int> targets)
@@ -162,8 +161,8 @@ class Responses {
     }
 
   private:
-    /// One round: returns the whitened innovations of all its gossip steps, one below the other,
-    /// columns first_ * count_ onward.
+    /// One round: returns the whitened innovations of all its gossip steps, stacked, columns first_
+    /// * count_ onward.
     MatrixXd play(long round) {
         MatrixXd whitened(0, 0);
         const bool starts = round <= last_start_;
@@ -209,7 +208,7 @@ class Responses {
                 result_[static_cast<std::size_t>(column % count_)].infinite = true;
     }
 
-    /// Responses of one target's inputs of rounds first, first + 1, ...
+    /// Responses to one target's inputs in rounds first, first + 1, ...
     Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>> of_target(const MatrixXd& whitened,
                                                                   Index target) const {
         return {whitened.data() + target * whitened.rows(),
@@ -235,8 +234,7 @@ class Responses {
         }
     }
 
-    /// Forgets the earliest rounds whose inputs nothing is left of; returns how many rounds are
-    /// left.
+    /// Drops the earliest rounds whose responses have vanished; returns the number of rounds left.
     long drop_the_dead() {
         const Index starts = count_ == 0 ? 0 : state_.cols() / count_;
         Index dead = 0;
@@ -249,7 +247,7 @@ class Responses {
         return starts - dead;
     }
 
-    /// Fills in what follows from the steady gains, makes symmetric, applies step sizes.
+    /// Fills in the steady part, symmetrises, applies step sizes.
     void finish(std::size_t place) {
         auto& target = result_[place];
         if (target.infinite) {
@@ -298,7 +296,7 @@ class Responses {
                     gram(s, t) = gram(t, s) = sum;
                     continue;
                 }
-                // Between two steady rounds t - lag and t only the lag and the rounds left count.
+                // Between two steady rounds t - lag and t only the lag and the rounds left matter.
                 Index j = 0;
                 for (Index later = model_.rounds - 1;
                      later - lag >= last_start_ && later > last_start_;

@@ -8,30 +8,29 @@
 
 namespace sotto {
 
-/// What whitens a vector of observations of covariance S: rows * S * rows^T = I over the range of
-/// S, and an orthonormal basis of what S does not cover.
+/// Whitening of observations with covariance S: rows * S * rows^T = I over the range of S, and an
+/// orthonormal basis of its null space.
 struct Whitening {
     Eigen::MatrixXd rows;   ///< rank x observed
     Eigen::MatrixXd blind;  ///< (observed - rank) x observed
 
-    /// Whether what a column makes observed has a component above seen_without_noise in `blind`.
+    /// Whether an observed column has a component above seen_without_noise in `blind`.
     [[nodiscard]] bool shows_without_noise(const Eigen::MatrixXd& columns) const;
 };
 
 /// Error of computed variances, relative to the largest of them.
 inline constexpr double variance_rounding = 1e-13;
 
-/// @param floor eigenvalues up to it are rounding errors; besides, those up to 1e-11 of the largest
-/// count as zero.
+/// @param floor eigenvalues up to it count as zero, as do those up to 1e-11 of the largest.
 [[nodiscard]] Whitening whiten(const Eigen::MatrixXd& covariance, double floor);
 
-/// The Kalman filter of a view (docs/equations.md 8): at every time the whitening of the innovation
-/// and the gain. Error dynamics, for the response to an input:
+/// The Kalman filter of a view (docs/equations.md 8): for every time the gain and the whitening of
+/// the innovation. Error dynamics of the response to an input:
 ///     r = whitening (H x + eta D g),    x+ = F x + eta B g - gain r.
 class ViewFilter {
   public:
-    /// Cost a time: two products of the sparse F with the state's covariance, and
-    /// O(state^2 observed + observed^3).
+    /// Cost a time: two products of the sparse F with the state's covariance, and O(state^2
+    /// observed + observed^3).
     explicit ViewFilter(const ObservationModel& model);
 
     struct Gain {
@@ -39,7 +38,7 @@ class ViewFilter {
         Eigen::MatrixXd gain;  ///< state x rank
     };
     [[nodiscard]] const Gain& at(long time) const;
-    /// From this round on every round's gains are those of this round; rounds() where not reached.
+    /// First round after which gains no longer change; rounds() if not reached.
     [[nodiscard]] long steady_round() const { return steady_round_; }
     [[nodiscard]] const ObservationModel& model() const { return model_; }
 
@@ -49,7 +48,7 @@ class ViewFilter {
     long steady_round_ = 0;
 };
 
-/// Gram matrices (rounds x rounds, lower and upper) of targets; nothing where one is infinite.
+/// Gram matrix (rounds x rounds, both triangles) of one target; empty if infinite.
 struct TargetGram {
     bool infinite = false;
     Eigen::MatrixXd gram;

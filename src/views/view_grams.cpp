@@ -17,7 +17,7 @@ namespace {
 
 using Eigen::MatrixXd;
 
-/// Whether whitening all observations at once is less work than past noise in the state.
+/// Whether whitening all observations at once is cheaper than past noise in the state.
 /// @param model without past noise.
 bool whitening_at_once_is_less_work(const ObservationModel& model,
                                     const std::vector<LaggedNoise>& noises,
@@ -75,7 +75,7 @@ constexpr double most_whole_values = 6000;
 constexpr double memory_of_tree = 1.5e9;  // bytes
 /// A product with a sparse matrix takes several times as long as a dense one of that size.
 constexpr double sparse_cost = 8;
-/// With a packed one it takes about twice as long.
+/// With packed rows about twice as long.
 constexpr double packed_cost = 2;
 
 }  // namespace
@@ -150,7 +150,7 @@ ViewGrams::Size ViewGrams::size_of(const ObservationModel& model) {
     return size;
 }
 
-/// Targets whose input the state, or an observation that depends on it, feels at all.
+/// Targets whose input reaches the state, or an observation that depends on it.
 double ViewGrams::reaching(std::span<const int> targets) const {
     std::vector<bool> felt(
         static_cast<std::size_t>(temporal_.model.steps.front().state_input.cols()), false);
@@ -163,12 +163,12 @@ double ViewGrams::reaching(std::span<const int> targets) const {
         targets.begin(), targets.end(), [&](int u) { return felt[static_cast<std::size_t>(u)]; }));
 }
 
-/// Rounds whose inputs are followed one by one.
+/// Rounds whose inputs are followed individually.
 double ViewGrams::rounds_before_steady() const {
     return static_cast<double>(std::min(filter_->steady_round() + 1, temporal_.model.rounds));
 }
 
-/// Of AdjointGrams, which starts again for every block of targets that fits into memory.
+/// Of AdjointGrams, which restarts for every block of targets that fits into memory.
 double ViewGrams::adjoint_work(double targets) const {
     const auto [state, observed, entries] = size_;
     const double starts =
@@ -187,8 +187,8 @@ bool equal(const SparseRows& a, const SparseRows& b) {
     return a.rows() == 0 || SparseRows(a - b).squaredNorm() == 0;
 }
 
-/// The step of every round but the first, where all of them are the same and the first differs
-/// only in that there is no state before it; something must depend on the state.
+/// The step of every round after the first, if all are the same and the first differs only in
+/// having no state before it; something must depend on the state.
 const LinearStep* repeated_step(const ObservationModel& model) {
     if (model.gossip_steps != 1 || model.rounds < 2 || model.source_factors.size() != 1)
         return nullptr;
@@ -205,8 +205,8 @@ const LinearStep* repeated_step(const ObservationModel& model) {
     return &step;
 }
 
-/// What is observed j rounds after unit noise (rows: sources) and unit inputs (rows: targets)
-/// entered, in columns j * observed and on.
+/// Observations j rounds after unit noise (rows: sources) and unit inputs (rows: targets), in
+/// columns j * observed and on.
 struct ImpulseResponses {
     MatrixXd to_noise, to_input;
 };
@@ -244,8 +244,8 @@ ImpulseResponses adjoint_responses(const ObservationModel& model,
     return responses;
 }
 
-/// Cholesky factor of the covariance of all observed values but those of the first round, which
-/// hear nothing of the state and stand alone; nothing where it is singular.
+/// Cholesky factor of the covariance of all observed values except those of the first round, which
+/// stand alone; nothing if singular.
 std::optional<MatrixXd> covariance_factor(const MatrixXd& to_noise,
                                           Index observed,
                                           Index rounds,
@@ -316,8 +316,8 @@ using Eigen::MatrixXd;
 
 constexpr long most_observed_values = 12000;
 
-/// Observations of all rounds, one below the other, when `input(round)` times the columns of
-/// `state_input(step)` and `observed_input(step)` enter every round from `start` on.
+/// Stacked observations of all rounds when `input(round)` times the columns of `state_input(step)`
+/// and `observed_input(step)` enters every round from `start` on.
 template <class Factor, class StateInput, class ObservedInput>
 MatrixXd played(const ObservationModel& model,
                 long start,
@@ -361,7 +361,7 @@ std::vector<MatrixXd> thin_source_factors(const ObservationModel& model) {
     return halves;
 }
 
-/// Of all observed values, by the noise drawn in every round.
+/// Covariance of all observed values, from the noise of every round.
 MatrixXd observed_covariance(const ObservationModel& model, const MatrixXd& inverse) {
     const long values = model.observed_values();
     const std::vector<MatrixXd> halves = thin_source_factors(model);
@@ -385,7 +385,7 @@ MatrixXd observed_covariance(const ObservationModel& model, const MatrixXd& inve
     return covariance;
 }
 
-/// What a unit input of the target in every round (columns) makes all observed values.
+/// Response of all observed values to a unit input of the target in every round (columns).
 MatrixXd observed_inputs(const ObservationModel& model, int target) {
     const MatrixXd unit = Eigen::VectorXd::Unit(model.steps.front().state_input.cols(), target);
     MatrixXd inputs(model.observed_values(), model.rounds);

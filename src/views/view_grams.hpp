@@ -14,47 +14,46 @@
 
 namespace sotto {
 
-/// A view's model with the correlation of its noise over rounds, in whichever of two ways is less
-/// work: past noise in the state, or a factor that all observations are whitened with at once.
+/// A view's model with noise correlated over rounds, by the cheaper of two methods: past noise in
+/// the state, or a factor for whitening all observations at once.
 struct TemporalModel {
     ObservationModel model;
-    Eigen::MatrixXd inverse;  ///< C_time^-1, a block a stretch; 0 x 0: the model has it all
+    Eigen::MatrixXd inverse;  ///< C_time^-1, one block per stretch; 0 x 0 if the model contains it
 };
 [[nodiscard]] TemporalModel make_temporal_model(const MessageProcess& process,
                                                 const ProcessRounds& where,
                                                 const View& view);
 
-/// What Gram matrices, and what they are made of, may take at a time. [bytes]
+/// Memory for Gram matrices in progress. [bytes]
 inline constexpr double memory_of_grams = 512e6;
-/// That a run's Gram matrix of one target takes while it is made.
+/// Memory of one target's Gram matrix while it is computed.
 [[nodiscard]] inline double bytes_of_a_gram(double rounds) { return 8 * 3 * rounds * rounds; }
 
-/// The Gram matrices of a view, by whichever of the ways to them is the least work: all
-/// observations whitened at once, inputs followed through the filter, or carried through a tree, or
-/// innovations followed backward.
+/// The Gram matrices of a view by the cheapest method: whitening all observations at once,
+/// following inputs through the filter, a tree of products, or following innovations backward.
 class ViewGrams {
   public:
     explicit ViewGrams(TemporalModel model);
     ViewGrams(const ViewGrams&) = delete;
     ViewGrams& operator=(const ViewGrams&) = delete;
 
-    /// Whitens all observations of the run at once where that is less work than the filter.
+    /// Whitens all observations of the run at once if that is cheaper than the filter.
     [[nodiscard]] std::optional<std::vector<TargetGram>> try_whole_run(
         std::span<const int> targets) const;
 
-    /// Makes ready what grams() needs for so many targets.
+    /// Prepares grams() for this number of targets.
     void prepare(std::size_t targets);
-    /// After prepare(). Safe to call from several threads.
+    /// Call after prepare(). Safe to call from several threads.
     [[nodiscard]] std::vector<TargetGram> grams(std::span<const int> targets) const;
 
     [[nodiscard]] double state_size() const { return size_.state; }
-    /// Memory that one target takes in grams(), beside its Gram matrix.
+    /// Memory of one target in grams(), besides its Gram matrix.
     [[nodiscard]] double bytes_of_a_target() const;
-    /// Whether grams() shares its own work by threads, and is best asked for all targets at once.
+    /// Whether grams() uses all threads itself, so that all targets should be passed at once.
     [[nodiscard]] bool shares_threads() const { return adjoint_ != nullptr; }
 
   private:
-    /// Largest of all steps; observed values and entries of F in a round.
+    /// Largest sizes over all steps; observed values and entries of F per round.
     struct Size {
         double state = 0, observed = 0, entries = 0;
     };
@@ -71,32 +70,33 @@ class ViewGrams {
     std::unique_ptr<AdjointGrams> adjoint_;
 };
 
-/// Independent rounds of one and the same step: the covariance of all P observed values of the run
-/// is a running sum along its block diagonals, and its Cholesky factor whitens them. Nothing where
-/// that does not apply (several gossip steps, changing steps or scales, singular covariance).
-/// Better than the filter where few values are observed of a large network.
-/// Cost P^2 sources + P^3 / 3 + P^2 rounds for every target whose input reaches the state.
+/// Gram matrices for independent rounds of one repeated step: the covariance of all P observed
+/// values of the run is a running sum along its block diagonals, and its Cholesky factor whitens
+/// them. Nothing if that does not apply (several gossip steps, changing steps or scales, singular
+/// covariance). Faster than the filter if few values of a large network are observed. Cost P^2
+/// sources + P^3 / 3 + P^2 rounds for every target whose input reaches the state.
 [[nodiscard]] std::optional<std::vector<TargetGram>> whole_run_grams(const ObservationModel& model,
                                                                      std::span<const int> targets);
 
-/// Gram matrices where the noise of a round depends on many earlier rounds: all observations of the
-/// run are whitened at once.
-/// @param model of independent rounds.  @param inverse C_time^-1, rounds x rounds, a block a
-/// stretch. Cost O(P^3 + P^2 sources rounds) for P observed values in the run.
+/// Gram matrices if the noise of a round depends on many earlier rounds, by whitening all
+/// observations of the run at once. Cost O(P^3 + P^2 sources rounds) for P observed values in the
+/// run.
+/// @param model of independent rounds.
+/// @param inverse C_time^-1, rounds x rounds, one block per stretch.
 /// @throws ConfigError for more than 12000 observed values.
 [[nodiscard]] std::vector<TargetGram> dense_temporal_grams(const ObservationModel& model,
                                                            const Eigen::MatrixXd& inverse,
                                                            std::span<const int> targets);
 
-/// a b, or a^T b where asked for, by add_product.
+/// a b, or a^T b if transpose_a, by add_product.
 [[nodiscard]] Eigen::MatrixXd product(const Eigen::MatrixXd& a,
                                       bool transpose_a,
                                       const Eigen::MatrixXd& b);
 
-/// Puts rows below a matrix, which has as many columns or no row yet.
+/// Appends rows to a matrix with as many columns or without rows.
 void append_rows(Eigen::MatrixXd& matrix, const Eigen::MatrixXd& rows);
 
-/// Largest absolute value; 0 of a matrix without entries.
+/// Largest absolute value; 0 of an empty matrix.
 [[nodiscard]] double largest_entry(const Eigen::MatrixXd& matrix);
 
 }  // namespace sotto

@@ -65,7 +65,7 @@ void require_one_phase_with_steps(const MessageProcess& process) {
         throw ConfigError("test of a view: not possible with a trusted mean");
 }
 
-/// What agents moved along in the round before is known of agents whose messages are all seen.
+/// The previous direction is known only of agents whose messages are all seen.
 void require_known_momentum(const MessageProcess& process, const View& view) {
     if (process.momentum != 0 && view.kind != View::Kind::all_messages)
         throw ConfigError(
@@ -74,7 +74,7 @@ void require_known_momentum(const MessageProcess& process, const View& view) {
                         process.momentum));
 }
 
-/// Observations that hear nothing of the state are wanted too: rounds are not "independent".
+/// Observations independent of the state are needed too, so rounds are declared dependent.
 ObservationModel model_of(const MessageProcess& process, const View& view) {
     const long rounds = process.rounds();
     LaggedNoise noise = lagged_noise(process.plan->temporal, rounds, static_cast<int>(rounds));
@@ -184,7 +184,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Vectors of `columns` entries, one a row.
+/// Vectors of `columns` entries as rows.
 MatrixXd as_rows(const std::vector<VectorXd>& rows, Index columns) {
     MatrixXd matrix(static_cast<Index>(rows.size()), columns);
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -218,14 +218,14 @@ const MixingMatrix& PredictedMessages::mixing_at(long round) const {
     return process_.phases.front().mixing.at(round);
 }
 
-/// Who gets the message of a sender that the view reads.
+/// A receiver whose message from the sender the view reads.
 int PredictedMessages::a_receiver_of(int sender) const {
     for (const int r : process_.graph->hearers(sender))
         if (view_.kind == View::Kind::all_messages || view_.has_member(r)) return r;
     return sender;
 }
 
-/// What noise the view knows does to a message.
+/// Adds the noise of a message that the view knows.
 void PredictedMessages::add_known_noise(VectorXd& message,
                                         const SeenStep& step,
                                         int sender,
@@ -247,7 +247,7 @@ VectorXd PredictedMessages::mixed(const MixingMatrix& mixing, int agent) const {
     return result;
 }
 
-/// Of a model that is known in part, where receivers get messages of their own.
+/// Known part of a message, if messages depend on the receiver.
 VectorXd PredictedMessages::known_message(const SeenStep& step, int sender, int receiver) const {
     if (view_.has_member(sender)) return step.message(sender, receiver);
     VectorXd message = known_.col(sender);
@@ -265,7 +265,7 @@ VectorXd PredictedMessages::known_sum(const SeenStep& step, int receiver) const 
     return sum;
 }
 
-/// Of what an exchange made of an agent's messages: here W m' - before m''.
+/// Known part of an agent's messages after an exchange: here W m' - before m''.
 VectorXd PredictedMessages::known_after_exchange(int agent) const {
     if (time_ == 0) return initial_;
     const GossipPolynomial& gossip = process_.gossip_of(process_.phases.front());
@@ -277,7 +277,7 @@ VectorXd PredictedMessages::known_after_exchange(int agent) const {
     return message;
 }
 
-/// Messages of members as they are, of the others what is known of them.
+/// Messages of members, and the known part of the others.
 MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) {
     MatrixXd predicted = known_;
     for (int u = 0; u < process_.plan->agents; ++u) {

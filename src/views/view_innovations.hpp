@@ -11,32 +11,32 @@
 
 namespace sotto {
 
-/// What a view saw in one gossip step of a round, of d coordinates that are models of their own.
+/// What a view saw in one gossip step, of d coordinates that are separate models.
 struct SeenStep {
-    /// The message of `sender` that `receiver` got, d; asked for members' own messages (their own
-    /// copy too) and for those the view receives.
+    /// The message of `sender` received by `receiver`, d; called for members' own messages
+    /// (including their own copy) and for those the view receives.
     std::function<Eigen::VectorXd(int sender, int receiver)> message;
     /// Secure sums: sum_v w_av m_v over the neighbours v of member a, without its own message, d.
     std::function<Eigen::VectorXd(int member)> sum;
-    /// The part of v(t) that the view can compute from seeds it holds, of a sender that is not a
-    /// member, d; nothing (0 rows) where it knows none. Asked for in step 0 of a round.
+    /// The part of v(t) of a sender outside the coalition that the view can compute from its seeds,
+    /// d; 0 rows if none. Called in step 0 of a round.
     std::function<Eigen::VectorXd(int sender, int receiver)> known_noise;
 };
 
-/// Whether ViewInnovations can follow what a view sees of the rounds of a process.
-/// @throws ConfigError and PrivacyError as its constructor, but for noise it is not made for.
+/// Checks that ViewInnovations supports a view of a process.
+/// @throws ConfigError and PrivacyError as its constructor, except for unsupported noise.
 void require_testable(const MessageProcess& process, const View& view);
 
-/// The accountant's Kalman filter run on what a view really saw (docs/equations.md 8): whitened
-/// innovations, which are independent standard normal variables beside what agents contribute, and
-/// what a contribution looks like in them. The likelihood ratio between two contributions of an
-/// agent is a function of their product, and no test is better.
+/// The accountant's Kalman filter on observed messages (docs/equations.md 8): whitened innovations,
+/// which are independent standard normal variables plus the effect of contributions, and that
+/// effect. The likelihood ratio between two contributions of an agent is a function of their
+/// product: the optimal test.
 class ViewInnovations {
   public:
-    /// @param process one phase without a plan of its own, nobody departed; step_sizes given
-    /// (messages are in their units). Its rounds only: not what is exchanged after the last.
-    /// @throws ConfigError as view_sensitivity; for a process with a trusted mean, and for momentum
-    /// in a view that does not show all messages.
+    /// @param process one phase without its own plan or departed agents, with step_sizes (messages
+    /// are in their units). Covers its rounds, not final gossip.
+    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum in a view that
+    /// does not show all messages.
     ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewInnovations();
     ViewInnovations(ViewInnovations&&) noexcept;
@@ -47,20 +47,20 @@ class ViewInnovations {
     /// Whitened innovations of one gossip step.
     struct Innovation {
         Eigen::MatrixXd whitened;   ///< rank x coordinates
-        Eigen::MatrixXd noiseless;  ///< what no noise covers, rows x coordinates; 0 beside
+        Eigen::MatrixXd noiseless;  ///< components without noise, rows x coordinates; 0 without
                                     ///< contributions
     };
-    /// Of the next gossip step; steps in order. Cost O(state (state + observed) d).
+    /// Of the next gossip step, in order. Cost O(state (state + observed) d).
     [[nodiscard]] Innovation next(const SeenStep& seen);
 
-    /// Innovations of all gossip steps, one below the other, that a contribution g_u(t) =
-    /// contributions(t, j) of agent agents[j] to one coordinate makes: columns as `agents`. In any
-    /// state of the object. Cost O(T state (state + observed) agents).
+    /// Innovations of all gossip steps, stacked, from a contribution g_u(t) = contributions(t, j)
+    /// of agent agents[j] to one coordinate: one column per agent. May be called at any time. Cost
+    /// O(T state (state + observed) agents).
     [[nodiscard]] Innovation responses(std::span<const int> agents,
                                        const Eigen::MatrixXd& contributions) const;
 
     [[nodiscard]] long gossip_steps_total() const;
-    /// Agents that may contribute unknown inputs: not members.
+    /// Agents outside the coalition, whose inputs are unknown.
     [[nodiscard]] const std::vector<int>& unknown_agents() const;
 
   private:
@@ -68,20 +68,19 @@ class ViewInnovations {
     std::unique_ptr<State> state_;
 };
 
-/// What a view can say about messages before it sees them: the known terms that its
-/// ObservationModel leaves out.
+/// A view's prediction of messages: the known terms that its ObservationModel leaves out.
 class PredictedMessages {
   public:
-    /// @param process of one phase with everybody there, with step sizes; with momentum a view of
-    /// all messages, the same to all, whose noise is on gradients. @param initial model of every
-    /// agent, d. Process and view outlive the object.
+    /// @param process of one phase with all agents and step sizes; momentum only for a view of all
+    /// messages, the same to all, with noise on gradients.
+    /// @param initial model of every agent, d. Process and view must outlive the object.
     PredictedMessages(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
 
-    /// y of the model in the next gossip step: what was predicted from all that is known, less what
-    /// was seen, so that contributions count with their sign. observed x d; steps in order.
+    /// y of the model in the next gossip step: prediction minus observation, so that contributions
+    /// have their sign. observed x d; call steps in order.
     [[nodiscard]] Eigen::MatrixXd less_seen(const SeenStep& step);
 
-    /// Agents that are not members.
+    /// Agents outside the coalition.
     [[nodiscard]] const std::vector<int>& unknown_agents() const { return agents_.others.agents; }
     [[nodiscard]] Eigen::Index dimension() const { return initial_.size(); }
 
@@ -113,12 +112,12 @@ class PredictedMessages {
     bool same_to_all_;
     PhaseAgents agents_;
     long time_ = 0;
-    /// d x agents. Where all receivers get the same message: messages, seen ones as they are, of
-    /// the others what is known of them; else what is known of models.
+    /// d x agents. If all receivers get the same message: seen messages, and the known part of the
+    /// others; otherwise the known part of models.
     Eigen::MatrixXd known_;
-    Eigen::MatrixXd known_before_;  ///< known_ of one exchange earlier, where gossip is not plain
-    /// With momentum, d x agents: models before the round, and what they moved along in the round
-    /// before, u(t-1) = (x - m) / eta.
+    Eigen::MatrixXd known_before_;  ///< known_ one exchange earlier, if gossip is not plain
+    /// With momentum, d x agents: models before the round, and the previous round's direction,
+    /// u(t-1) = (x - m) / eta.
     Eigen::MatrixXd models_, directions_;
 };
 

@@ -16,9 +16,8 @@ namespace sotto {
 
 namespace {
 
-/// Secretly sampled rounds are accounted for as if all messages were seen, by an observer who knows
-/// what the members know. Of phases with noise of different sizes all rounds count as those with
-/// the least.
+/// Secretly sampled rounds are accounted for an observer of all messages who knows what the members
+/// know. If phases have noise of different sizes, all rounds count with the smallest.
 std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
                                                const PlanUse& use,
                                                const View& view,
@@ -79,8 +78,8 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
             fmt::format("view: secure-sum is not possible with mechanism {}, which gives every "
                         "receiver a message of its own (allowed: views of messages)",
                         plan.mechanism));
-    // Noise of different phases is independent, so pure epsilons add up; agents take part in every
-    // round, and the same agents in every phase.
+    // Noise of different phases is independent, so pure epsilons add up; the same agents take part
+    // in every round of every phase.
     const std::vector<long> training = process.training_rounds();
     Eigen::VectorXd loss = Eigen::VectorXd::Zero(plan.agents);
     long begin = 0;
@@ -115,7 +114,7 @@ int parse_size(std::string_view option, std::string_view text, const Graph& grap
     return static_cast<int>(size);
 }
 
-/// The view of several agents that receive what observers of this one do.
+/// The view of several agents that receive the same kind of messages.
 const ViewRecord* for_several(const ViewRecord& record) {
     const auto& all = view_records().records();
     const auto found = std::ranges::find_if(all, [&](const ViewRecord& other) {
@@ -139,7 +138,8 @@ std::vector<int> parse_one_agent(std::string_view option,
         several == nullptr ? std::string() : fmt::format("; use {}:{}", several->name, agents)));
 }
 
-/// @param text of the whole view.  @param rest of it, behind the colon.
+/// @param text of the whole view.
+/// @param rest the part after the colon.
 ViewArguments parse_arguments(std::string_view option,
                               const ViewRecord& record,
                               std::string_view text,

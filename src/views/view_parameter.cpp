@@ -27,7 +27,7 @@ ViewParameter parameter_of(ViewRecord::Takes takes) {
 
 namespace {
 
-/// Labels differ from numbers where a graph file named its agents.
+/// Labels differ from numbers if a graph file named its agents.
 std::string numbering_of(const Graph& graph, std::string_view word) {
     const int last = graph.agents() - 1;
     if (graph.label(0) == "0" && graph.label(last) == std::to_string(last)) return {};

@@ -14,7 +14,7 @@ namespace sotto {
 
 namespace {
 
-/// One source a stream.
+/// One source per stream.
 NoiseSources sources_by_stream(const NoisePlan& plan, std::span<const int> members) {
     NoiseSources result;
     std::vector<int> chosen;
@@ -28,7 +28,7 @@ NoiseSources sources_by_stream(const NoisePlan& plan, std::span<const int> membe
     return result;
 }
 
-/// One source an agent: its noise of one round.
+/// One source per agent: its noise of one round.
 NoiseSources sources_by_agent(const NoisePlan& plan, const View& view) {
     NoiseSources result;
     std::vector<int> chosen;
@@ -67,7 +67,7 @@ bool same_noise_to_all(const NoisePlan& plan, int sender) {
 
 namespace {
 
-/// Whether every agent is there in the phase or a later one.
+/// Whether every agent is present in the phase or a later one.
 std::vector<bool> there_now_or_later(const MessageProcess& process, std::size_t index) {
     const int agents = process.plan->agents;
     std::vector<bool> there(static_cast<std::size_t>(agents), false);
@@ -77,7 +77,7 @@ std::vector<bool> there_now_or_later(const MessageProcess& process, std::size_t 
     return there;
 }
 
-/// Whether the messages of every agent are read, by members that are there.
+/// Whether present members read the messages of every agent.
 std::vector<bool> read_by(const MessageProcess& process,
                           const View& view,
                           const std::vector<int>& watch) {

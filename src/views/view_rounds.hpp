@@ -14,7 +14,7 @@
 
 namespace sotto {
 
-/// Chosen agents (or streams), and the place of each among them; -1 for the others.
+/// Chosen agents (or streams) and the index of each among them; -1 for the others.
 struct AgentIndex {
     std::vector<int> agents;
     std::vector<int> place;
@@ -30,9 +30,9 @@ struct AgentIndex {
     [[nodiscard]] Eigen::Index size() const { return static_cast<Eigen::Index>(agents.size()); }
 };
 
-/// The noise of one plan that a view does not know, drawn anew every round: w ~ N(0, R).
+/// Noise of one plan that a view does not know, drawn every round: w ~ N(0, R).
 struct NoiseSources {
-    AgentIndex index;  ///< agents, or streams where receivers get noise of their own
+    AgentIndex index;                    ///< agents, or streams if noise depends on the receiver
     Eigen::SparseMatrix<double> factor;  ///< R = factor factor^T
     SparseRows covariance;               ///< R
 };
@@ -41,13 +41,13 @@ struct NoiseSources {
 /// Whether all receivers get the same noise from this sender.
 [[nodiscard]] bool same_noise_to_all(const NoisePlan& plan, int sender);
 
-/// Who is there, who is seen and who has to be tracked in one phase.
+/// Present, seen and tracked agents of one phase.
 struct PhaseAgents {
     std::vector<bool> present;
-    std::vector<int> seen;   ///< not members; the view reads their messages
-    std::vector<int> watch;  ///< members that are there
-    AgentIndex hidden;       ///< not members, not seen, there now or later
-    AgentIndex others;       ///< not members, there now or later
+    std::vector<int> seen;   ///< not members; the view receives their messages
+    std::vector<int> watch;  ///< members that are present
+    AgentIndex hidden;       ///< not members, not seen, present now or later
+    AgentIndex others;       ///< not members, present now or later
 };
 
 /// Of phase number `index` of the process.
@@ -55,22 +55,23 @@ struct PhaseAgents {
                                        const View& view,
                                        std::size_t index);
 
-/// Rounds whose noise one plan adds without a break; its temporal factor begins with the first.
+/// Consecutive rounds with one plan's noise; its temporal factor begins with the first.
 struct NoiseStretch {
     const NoisePlan* plan = nullptr;
     long begin = 0;
     long rounds = 0;
 };
 
-/// Where every round of a process belongs.
+/// Phase, stretch and start of every round of a process.
 struct ProcessRounds {
-    static constexpr long beginning = -1;  ///< in place of a round: before the run, all is known
+    static constexpr long beginning = -1;  ///< instead of a round: before the run, when all is
+                                           ///< known
     std::vector<NoiseStretch> stretches;
     std::vector<int> phase;    ///< of every round
     std::vector<long> within;  ///< round of its phase
     std::vector<int> stretch;
     std::vector<long> training;  ///< training round, see MessageProcess::training_rounds
-    std::vector<long> after;  ///< the round whose resulting models it starts from, or `beginning`
+    std::vector<long> after;  ///< the round from whose resulting models it starts, or `beginning`
 };
 /// @throws ConfigError for more repeated rounds than there are.
 [[nodiscard]] ProcessRounds process_rounds(const MessageProcess& process);
@@ -78,12 +79,11 @@ struct ProcessRounds {
 /// C_time of a stretch, rounds x rounds.
 [[nodiscard]] Eigen::MatrixXd time_factor(const NoiseStretch& stretch);
 
-/// A view of a process, round by round: who is there and who is seen, how messages mix, and which
-/// noise is unknown. Rounds are those whose messages were sent.
+/// A view of a process by round: present and seen agents, mixing, and unknown noise. Rounds are
+/// those whose messages were sent.
 class ViewRounds {
   public:
-    /// @param noises of every NoiseStretch, how its noise follows from earlier rounds. All three
-    /// outlive the object.
+    /// @param noises of every NoiseStretch. All three must outlive the object.
     ViewRounds(const MessageProcess& process,
                const View& view,
                const std::vector<LaggedNoise>& noises);
@@ -106,7 +106,7 @@ class ViewRounds {
     [[nodiscard]] const GossipPolynomial& gossip_at(long round) const {
         return process_.gossip_of(process_.phases[static_cast<std::size_t>(phase_number(round))]);
     }
-    /// The round whose resulting models this one starts from, or ProcessRounds::beginning.
+    /// The round from whose resulting models this one starts, or ProcessRounds::beginning.
     [[nodiscard]] long start_of(long round) const { return rounds_.after[at(round)]; }
 
     [[nodiscard]] const NoisePlan& plan_at(long round) const {
@@ -129,7 +129,7 @@ class ViewRounds {
     [[nodiscard]] double step_size(long round) const {
         return process_.step_sizes.empty() ? 1.0 : process_.step_sizes[at(round)];
     }
-    /// What the noise of a round is multiplied by in a message: eta_t, or 1 where it enters there.
+    /// Factor of a round's noise in a message: eta_t, or 1 for noise on messages.
     [[nodiscard]] double noise_factor(long round) const {
         return process_.plan->entry == NoiseEntry::gradient ? step_size(round) : 1.0;
     }

@@ -37,9 +37,9 @@ namespace {
 
 using Eigen::MatrixXd;
 
-constexpr double worth_threads = 1e6;  // operations below which threads cost more than they bring
+constexpr double worth_threads = 1e6;  // operations worth starting threads
 
-/// Whether all there is to see is a function of what `all_messages` shows in closed form.
+/// Whether `all_messages` covers everything the view shows.
 bool has_closed_form(const MessageProcess& process, const View& view) {
     const NoisePlan& plan = *process.plan;
     if (plan.aggregation == Aggregation::trusted_mean) return true;
@@ -49,7 +49,7 @@ bool has_closed_form(const MessageProcess& process, const View& view) {
            });
 }
 
-/// Everything one view needs, for any number of targets.
+/// Shared work of one view for any number of targets.
 class ViewAccount {
   public:
     ViewAccount(const MessageProcess& process, const View& view, const Participation& participation)
@@ -61,12 +61,12 @@ class ViewAccount {
     ViewAccount(const ViewAccount&) = delete;
     ViewAccount& operator=(const ViewAccount&) = delete;
 
-    /// The figure of all messages, infinite where it is no bound.
+    /// The figure of all messages, infinite if it is no bound.
     [[nodiscard]] double trivial(int target) const {
         return all_ ? all_->squared_sensitivity(target) : infinity;
     }
 
-    /// Nothing where it is not worth while, or does not apply.
+    /// Nothing if it does not apply or is slower.
     [[nodiscard]] std::optional<std::vector<TargetGram>> try_whole_run(
         std::span<const int> targets) const {
         return partial_ ? partial_->try_whole_run(targets) : std::nullopt;
@@ -97,7 +97,7 @@ class ViewAccount {
         const double state = partial_ ? std::max(partial_->state_size(), 1.0) : 1.0;
         return static_cast<double>(targets) * rounds() * rounds() * (100 + state);
     }
-    /// How many targets to follow at once.
+    /// Number of targets to follow at once.
     [[nodiscard]] std::size_t block_size() const {
         const double bytes =
             bytes_of_a_gram(rounds()) + (partial_ ? partial_->bytes_of_a_target() : 0.0);
@@ -114,7 +114,7 @@ class ViewAccount {
     std::optional<ViewGrams> partial_;
 };
 
-/// Places of the targets that are not members.
+/// Indices of the targets that are not members.
 std::vector<std::size_t> outsiders(const View& view, std::span<const int> targets) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < targets.size(); ++i)
@@ -160,13 +160,13 @@ std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
     if (!whole) account.prepare(wanted.size());
     const auto threads = static_cast<std::size_t>(
         account.work(open.size()) < worth_threads ? 1 : std::max(options.threads, 1));
-    // Blocks of targets side by side, or one after the other where each uses all threads.
+    // Blocks of targets run side by side, or one after the other if each uses all threads.
     const std::size_t together = account.shares_threads() ? 1 : threads;
     const std::size_t block = std::max<std::size_t>(
         1, std::min(account.block_size() / together, (open.size() + together - 1) / together));
     const std::size_t blocks = (open.size() + block - 1) / block;
     parallel_for(static_cast<long>(blocks), static_cast<int>(together), [&](long b) {
-        std::vector<std::size_t> mine;  // places in `open`
+        std::vector<std::size_t> mine;  // indices in `open`
         std::vector<int> agents;
         for (std::size_t i = static_cast<std::size_t>(b); i < open.size(); i += blocks) {
             mine.push_back(i);
