@@ -30,10 +30,9 @@ namespace sotto {
 
 namespace {
 
-/// Whom the account is asked about.
 struct Asked {
     ViewQuery query;
-    std::vector<int> targets;  ///< ascending; not observers of a query that names them
+    std::vector<int> targets;  ///< ascending; excludes observers named by the query
 };
 
 Asked read_asked(const AccountConfig& config, const Graph& graph) {
@@ -56,7 +55,7 @@ Asked read_asked(const AccountConfig& config, const Graph& graph) {
     return asked;
 }
 
-/// Observers with what they learn.
+/// Observers and what they learn.
 struct Findings {
     std::vector<Question> questions;
     Answers answers;
@@ -98,7 +97,7 @@ Guarantee guarantee_of_target(const AccountSubject& subject, int target, double 
         subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
 }
 
-/// What the eavesdropper learns about every target, for comparison.
+/// What the eavesdropper learns about every target.
 std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
                                               const std::vector<int>& targets,
                                               int threads) {
@@ -121,13 +120,13 @@ std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
     return against;
 }
 
-/// Numbers of edges between agents, worked out for the agents that are asked.
+/// Distances in the graph, computed when needed.
 class Distances {
   public:
     explicit Distances(const Graph& graph)
         : graph_(graph), from_(static_cast<std::size_t>(graph.agents())) {}
 
-    /// From the nearest observer; -1 without one that is connected.
+    /// To the nearest observer; -1 if none is connected.
     [[nodiscard]] int between(const std::vector<int>& observers, int target) {
         int nearest = -1;
         for (const int observer : observers) {
@@ -144,7 +143,7 @@ class Distances {
     std::vector<std::vector<int>> from_;
 };
 
-/// Of every target by every bound of view_bounds().
+/// For every target, by every bound of view_bounds().
 std::vector<std::vector<std::optional<Guarantee>>> published_figures(const ViewBoundInput& input,
                                                                      const Question& question) {
     std::vector<std::vector<std::optional<Guarantee>>> by_target(question.targets.size());
@@ -280,7 +279,7 @@ std::string conversion_text(const Conversion& conversion) {
 
 namespace {
 
-/// The three words of one phase.
+/// S, q and T of one phase.
 std::array<std::string_view, 3> words_of_phase(std::string_view option, std::string_view phase) {
     const std::size_t first = phase.find(':');
     const std::size_t second = first == std::string_view::npos ? first : phase.find(':', first + 1);
@@ -318,7 +317,7 @@ void require_count(std::string_view option, long count) {
                                       most_sampled_rounds));
 }
 
-/// A figure of all phases, if they have it in common.
+/// A figure that all phases have in common.
 template <class Figure>
 nlohmann::ordered_json common(const SampledConversion& conversion, Figure SampledRounds::*figure) {
     const bool same = std::ranges::all_of(conversion.rounds, [&](const SampledRounds& one) {

@@ -15,25 +15,25 @@
 
 namespace sotto {
 
-/// What `sotto account` is asked.
+/// Options of `sotto account`.
 struct AccountConfig {
     SubjectConfig subject;
     std::string view = "all-nodes";
     std::string targets = "all";
     ViewOptions how;
-    std::optional<int> dropouts;  ///< agents whose messages may be missing in a round
-    std::string missing;          ///< or which are, in every round: "a,b"
+    std::optional<int> dropouts;  ///< number of agents whose messages may be missing in a round
+    std::string missing;          ///< or those missing in every round: "a,b"
 };
 
-/// Runs the accountant: the observers are spread over the processes, and over the threads of each;
-/// worst coalitions as find_worst_coalitions. COLLECTIVE; every process has the result.
-/// @throws ConfigError as parse_view, and for targets that observe, or none that is left.
+/// Runs the accountant; observers are divided among processes and threads; worst coalitions as
+/// find_worst_coalitions. COLLECTIVE; every process has the result.
+/// @throws ConfigError as parse_view, and for targets that observe, or if none is left.
 [[nodiscard]] AccountResult run_account(const AccountConfig& config,
                                         const AccountSubject& subject,
                                         Network& network);
 
-/// Figures of observations O = A G + B Z read from .npy files ([U] definition 5); `agents` columns
-/// of A a round. The result has no observers and no distances.
+/// Figures of observations O = A G + B Z from .npy files ([U] definition 5); A has `agents` columns
+/// per round. The result has no observers and no distances.
 [[nodiscard]] AccountResult account_matrices(const std::string& a_file,
                                              const std::string& b_file,
                                              int agents,
@@ -42,7 +42,7 @@ struct AccountConfig {
                                              const Participation& participation,
                                              double delta);
 
-/// A guarantee against one Gaussian observation, in all its units.
+/// A guarantee against one Gaussian observation, in all units.
 struct Conversion {
     double mu = 0, epsilon = 0, delta = 0;
     double rdp_epsilon = 0;  ///< by Renyi divergence
@@ -51,20 +51,20 @@ struct Conversion {
 [[nodiscard]] Conversion convert_mu(double mu, double delta);
 [[nodiscard]] Conversion convert_epsilon(double epsilon, double delta);
 
-/// The JSON object, as text, and the same for people.
+/// As JSON text, and as text for people.
 [[nodiscard]] std::string conversion_json(const Conversion& conversion);
 [[nodiscard]] std::string conversion_text(const Conversion& conversion);
 
-/// What secretly sampled rounds cost.
+/// The cost of secretly sampled rounds.
 struct SampledConversion {
     std::vector<SampledRounds> rounds;
-    double epsilon = 0;        ///< certified from above
-    double epsilon_lower = 0;  ///< no epsilon below it holds
+    double epsilon = 0;        ///< certified upper bound
+    double epsilon_lower = 0;  ///< no smaller epsilon holds
     double delta = 0;
 };
 
 /// S:q:T,S:q:T: noise multiplier, sampling probability and rounds of every phase.
-/// @throws ConfigError naming the option and what is wrong.
+/// @throws ConfigError naming option and problem.
 [[nodiscard]] std::vector<SampledRounds> parse_sampled_rounds(std::string_view option,
                                                               std::string_view text);
 
@@ -73,14 +73,13 @@ void require_sampling_probability(std::string_view option, double probability);
 
 [[nodiscard]] SampledConversion convert_sampled_rounds(std::span<const SampledRounds> rounds,
                                                        double delta);
-/// With the smallest noise multiplier that keeps `count` rounds within `epsilon`.
+/// Uses the smallest noise multiplier that keeps `count` rounds within `epsilon`.
 [[nodiscard]] SampledConversion convert_sampled_budget(double epsilon,
                                                        double delta,
                                                        double probability,
                                                        long count);
 
-/// The JSON object, as text, and the same for people. Figures that phases do not have in common
-/// are null.
+/// As JSON text, in which figures that differ between phases are null, and as text for people.
 [[nodiscard]] std::string sampled_conversion_json(const SampledConversion& conversion);
 [[nodiscard]] std::string sampled_conversion_text(const SampledConversion& conversion);
 

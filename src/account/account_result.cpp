@@ -11,7 +11,6 @@ namespace sotto {
 
 namespace {
 
-/// A figure of a guarantee.
 using FigureOf = double (*)(const Guarantee&);
 
 double epsilon_of(const Guarantee& guarantee) { return guarantee.epsilon; }

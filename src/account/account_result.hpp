@@ -14,24 +14,23 @@ namespace sotto {
 struct PairFigure {
     std::vector<int> observers;
     int target = 0;
-    int distance = -1;  ///< from the nearest observer; -1 without one
+    int distance = -1;  ///< to the nearest observer; -1 without one
     SquaredSensitivity squared;
-    Guarantee guarantee;     ///< of the distance Delta sqrt(squared.certified())
+    Guarantee guarantee;     ///< for the distance Delta sqrt(squared.certified())
     Guarantee eavesdropper;  ///< against an eavesdropper on all messages
-    /// By every bound of view_bounds(), where it applies; or none at all.
+    /// By every bound of view_bounds(), if it applies; or empty.
     std::vector<std::optional<Guarantee>> published;
     Argument argument;
 };
 
-/// Renyi divergence of order 2, which is mu^2; may be infinite. Not a number where the loss has no
-/// mu.
+/// Renyi divergence of order 2, which is mu^2; may be infinite. NaN if the loss has no mu.
 [[nodiscard]] double renyi_of_order_two(const Guarantee& guarantee);
 
 /// Smallest, mean and largest figure over the pairs of one distance.
 struct DistanceFigures {
     double min = 0, mean = 0, max = 0;             ///< may be infinite
     double ldp = 0;                                ///< mean
-    std::vector<std::optional<double>> published;  ///< mean, as of pairs
+    std::vector<std::optional<double>> published;  ///< mean, as for pairs
 };
 struct DistanceRow {
     int distance = 0;
@@ -40,20 +39,20 @@ struct DistanceRow {
     DistanceFigures renyi;  ///< renyi_of_order_two
 };
 
-/// How the worst coalition was looked for, and what that proves.
+/// The search for the worst coalition, and what it proves.
 struct CoalitionSearch {
     int size = 0;
     double total = 0;    ///< coalitions of that size
     long evaluated = 0;  ///< coalitions of any size
     bool exhaustive = false;
-    bool bound_attained = false;  ///< the coalition found reaches the upper bound: none is worse
+    bool bound_attained = false;  ///< the result reaches the upper bound: no coalition is worse
     Guarantee upper;              ///< no coalition of this size learns more; may be infinite
 };
 
-/// What is learnt about one agent where messages of agents do not arrive (DropoutPrecision).
+/// What is learnt about one agent if messages are lost (DropoutPrecision).
 struct DropoutFigure {
     int target = 0;
-    /// None of a figure: it does not arise (the agent is missing, or is not).
+    /// Empty if the case does not occur (the agent is missing, or is not).
     std::optional<Guarantee> silent, revealed, late;
 };
 
@@ -61,7 +60,7 @@ struct DropoutAccount {
     std::vector<int> missing;  ///< in every round; empty: any `most` agents in each
     int most = 0;              ///< how many are missing
     std::vector<DropoutFigure> figures;
-    /// The largest over the targets; none where none has it.
+    /// The largest over the targets; empty if none has it.
     DropoutFigure worst;
 };
 
@@ -70,14 +69,14 @@ struct AccountResult {
     std::vector<PairFigure> pairs;  ///< worst first
     std::vector<DistanceRow> by_distance;
     double mean_epsilon = 0;  ///< over all pairs; may be infinite
-    Guarantee eavesdropper;   ///< largest over the targets; not known for matrices
+    Guarantee eavesdropper;   ///< largest over the targets; unknown for matrices
     std::optional<CoalitionSearch> search;
     std::optional<DropoutAccount> dropouts;
-    double seconds = 0;  ///< without solving the plan
+    double seconds = 0;  ///< without planning
 
-    /// Whether a view shows a noiseless function of some target's input.
+    /// Whether a view reveals a noiseless function of some target's input.
     [[nodiscard]] bool breaks_protection() const;
-    /// Whether the figures are a guarantee of what is accounted for.
+    /// Whether the figures are guarantees.
     [[nodiscard]] bool is_guarantee() const;
     /// Whether every loss by distance has a Renyi divergence of order 2.
     [[nodiscard]] bool has_renyi() const;
@@ -85,8 +84,7 @@ struct AccountResult {
     [[nodiscard]] bool has_published(std::size_t bound) const;
 };
 
-/// The pairs, worst first, and what follows from them. `eavesdropper`, `search` and `seconds` are
-/// left open.
+/// The pairs, worst first, with derived figures; `eavesdropper`, `search` and `seconds` stay unset.
 [[nodiscard]] AccountResult account_of_pairs(std::string view, std::vector<PairFigure> pairs);
 
 }  // namespace sotto

@@ -167,7 +167,7 @@ SentRounds sent_rounds(const TrainConfig& config,
 
 namespace {
 
-/// Of those who are there: weights of exchanges follow from their mixing alone.
+/// Of the remaining agents: weights of exchanges depend on their mixing alone.
 GossipPolynomial gossip_of_phase(const PlanConfig& plan, const Graph& graph, const Phase& phase) {
     const MixingMatrix& mixing = phase.mixing.at(0);
     if (phase.departed.empty() || plan.gossip == GossipRule::plain)

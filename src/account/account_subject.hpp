@@ -15,23 +15,22 @@
 
 namespace sotto {
 
-/// What an account is about.
 struct SubjectConfig {
     GraphConfig graph;
     AskedPlan plan;
     long dimension = 1;                 ///< parameters of the model, for what is left to the plan
     std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
     double l2 = 0;                      ///< regularisation of the training
-    bool fixed_inputs = false;          ///< inputs do not depend on messages
+    bool fixed_inputs = false;          ///< independent of messages
     std::string departures;             ///< "ROUND:a,b;ROUND:c"
 
-    /// Whether Delta is given, by itself or with the noise, rather than implied by the adjacency.
+    /// Whether Delta is given, directly or by the noise, rather than implied by the adjacency.
     [[nodiscard]] bool gives_sensitivity() const {
         return sensitivity.has_value() || plan.noise_std.has_value();
     }
 };
 
-/// Graph, plan and rounds an account is about. The same on every process.
+/// Graph, plan and rounds to account for. The same on every process.
 struct AccountSubject {
     AccountSubject(BuiltTopography topography, NoisePlan noise);
     AccountSubject(const AccountSubject&) = delete;
@@ -39,44 +38,43 @@ struct AccountSubject {
     BuiltTopography built;
     SettledPlan settled;  ///< what was asked for, with what was chosen
     NoisePlan plan;
-    std::vector<Exposure> exposures;  ///< one per agent; sens2 counts the plan's temporal factor
-    double delta = 0;                 ///< of its guarantees; 0 under Laplace noise
+    std::vector<Exposure> exposures;  ///< one per agent; sens2 includes the temporal factor
+    double delta = 0;                 ///< of the guarantees; 0 under Laplace noise
     PlanUse use;
-    MessageProcess process;  ///< points to the graph and the plan of this object
+    MessageProcess process;  ///< refers to this object's graph and plan
     double plan_seconds = 0;
-    /// Of a training that was read again (account_subject_of), which `process` borrows from.
+    /// Of a training that was read (account_subject_of); `process` refers to them.
     std::vector<PrivacyPhase> phases;
     std::vector<NoisePlan> phase_plans;
 };
-/// Builds the graph and solves the plan on process 0, for all. COLLECTIVE.
+/// Builds the graph and solves the plan on process 0 for all. COLLECTIVE.
 /// @throws ConfigError, DataError, PrivacyError.
 [[nodiscard]] std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
                                                                     Network& network);
 
-/// The rounds of a training whose messages were sent, as the accountant of views takes them, by
-/// agents' numbers. Borrows what it is made of.
+/// The rounds of a training whose messages were sent, by agents' numbers. Does not own its parts.
 struct SentRounds {
     MessageProcess process;
-    std::vector<const PrivacyPhase*> phases;  ///< one for each of the process
+    std::vector<const PrivacyPhase*> phases;  ///< one per phase of the process
     std::vector<long> rounds;                 ///< of these
     long completed = 0;                       ///< of the training
 
-    /// A phase in which the agent was there; null: it left before anything was sent.
+    /// A phase in which the agent was present; null: it left before anything was sent.
     [[nodiscard]] const PrivacyPhase* of(int agent) const;
-    /// Of an agent that was there; where rounds do not meet each other: those of all phases in the
-    /// participation pattern that has most.
+    /// Of an agent that was present, if rounds do not interact: counts the rounds of all phases in
+    /// the participation pattern with the most.
     [[nodiscard]] Exposure exposure(int agent) const;
 };
 
 /// Plans of the phases, of all agents of the run.
 [[nodiscard]] std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases);
 
-/// How many rounds of phase k count after `rounds` rounds of the training; not above 0: none.
+/// Rounds of phase k that count after `rounds` rounds of the training; 0 or negative: none.
 [[nodiscard]] long rounds_sent(const std::vector<PrivacyPhase>& phases, std::size_t k, long rounds);
 
 /// After `rounds` rounds of the training.
-/// @param topography of all agents.  @param phases complete, in order; rounds of the last one are
-/// counted up to `rounds`.  @param plans plans_by_number of them.
+/// @param topography of all agents.  @param phases complete, in order; the last one counts up to
+/// `rounds`.  @param plans plans_by_number of them.
 /// @throws ConfigError as process_steps.
 [[nodiscard]] SentRounds sent_rounds(const TrainConfig& config,
                                      const Topography& topography,
@@ -84,8 +82,8 @@ struct SentRounds {
                                      const std::vector<NoisePlan>& plans,
                                      long rounds);
 
-/// What the agents of a run do with noisy gradients and messages: the gossip of every phase, which
-/// depends on its mixing, momentum and final gossip. @param process with its graph and all phases.
+/// Sets the gossip of every phase, from its mixing, momentum and final gossip. @param process with
+/// its graph and all phases.
 void set_exchanges(MessageProcess& process, const PlanConfig& plan);
 
 }  // namespace sotto

@@ -14,14 +14,14 @@ namespace sotto {
 
 namespace {
 
-/// Whether all rounds of a phase of `run` are among those of `known`, a phase with the same keys.
+/// Whether `known`, a phase with the same keys, contains all rounds of a phase of `run`.
 bool is_within(const RecordedPhase& phase, const RecordedLedger& run, const RecordedPhase& known) {
-    // Of a run that ended without a word only its continuation knows how many were sent.
+    // After a crash only the continuation knows how many rounds were sent.
     const bool planned = !run.counts_exactly() && &phase == &run.phases.back();
     return goes_on(known.sessions, phase.sessions) && (planned || phase.rounds <= known.rounds);
 }
 
-/// Whether `later` is the same run, further on: its starts are those of `earlier`, and maybe more.
+/// Whether `later` is a continuation of the same run: its starts include those of `earlier`.
 bool continues(const RecordedLedger& later, const RecordedLedger& earlier) {
     if (later.run != earlier.run || later.phases.size() < earlier.phases.size()) return false;
     for (std::size_t k = 0; k < earlier.phases.size(); ++k) {
@@ -32,8 +32,8 @@ bool continues(const RecordedLedger& later, const RecordedLedger& earlier) {
     return true;
 }
 
-/// Leaves to a continuation what none of the runs before it counts. @return whether it went on with
-/// noise keys that one of them went on with, too.
+/// Leaves to a continuation only what no earlier one counts. @return whether it shares noise keys
+/// with an earlier continuation.
 bool leave_out_common(RecordedLedger& run, const std::vector<RecordedLedger>& before) {
     bool same_keys = false;
     std::vector<PrivacyLoss> alone(run.agents.size());
@@ -53,7 +53,7 @@ bool leave_out_common(RecordedLedger& run, const std::vector<RecordedLedger>& be
     return same_keys;
 }
 
-/// Each run once, and of several continuations of one what they have in common.
+/// Each run once; several continuations share their common part.
 std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
                                      std::vector<std::string>& notes) {
     std::vector<RecordedLedger> runs;

@@ -47,7 +47,7 @@ std::vector<Departure> parse_departures(const std::string& text, const Graph& gr
     return departures;
 }
 
-/// The rule among those who stay; the others keep what they have.
+/// The rule for the remaining agents; the others keep their model.
 MixingMatrix mixing_without(const Graph& graph,
                             const std::vector<int>& gone,
                             const GraphConfig& config,

@@ -17,7 +17,7 @@ namespace {
 
 bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
 
-/// Columns of a table: min, mean, max, ldp and every bound.
+/// Columns: min, mean, max, ldp and every bound.
 std::string column_names(const std::string& prefix) {
     std::string names;
     for (const char* name : {"min", "mean", "max", "ldp"}) names += " " + prefix + name;
@@ -50,7 +50,7 @@ std::string table_of(const AccountResult& result) {
 }
 
 /// One set of axes.
-/// @param data quoted name of the table.  @param first its column of the smallest figure.
+/// @param data quoted name of the table.  @param first column of the smallest figure.
 std::string axes_of(const AccountResult& result,
                     const std::string& data,
                     std::string_view label,
@@ -75,7 +75,7 @@ std::string axes_of(const AccountResult& result,
     return script + "\n";
 }
 
-/// Epsilon, and beside it the divergence on a logarithmic axis, as [U] Figure 2 draws it.
+/// Epsilon and the divergence, on a logarithmic axis, as in [U] Figure 2.
 /// @param path of the picture.
 std::string script_of(const std::string& path,
                       const std::string& table,

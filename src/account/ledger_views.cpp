@@ -48,7 +48,7 @@ void require_fit_for_a_ledger(const ViewQuery& query, int agents) {
         throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
 }
 
-/// Agents that are not members and were there.
+/// Agents that are not members and were present.
 std::vector<int> targets_of(const View& view, const SentRounds& run) {
     std::vector<int> targets;
     for (int u = 0; u < run.process.plan->agents; ++u)
@@ -68,7 +68,7 @@ LedgerViews::LedgerViews(const TrainConfig& config,
       fixed_inputs_(fixed_inputs) {
     if (config.views.empty()) return;
     queries_ = parse_views("view", config.views, topography_.graph);
-    // Refused here, rather than after the first rounds.
+    // Refuse before the first rounds.
     plans_ = plans_by_number(phases_);
     (void)process_steps(plans_.back(), config.plan.steps, config.l2, config.plan.rounds);
     for (const ViewQuery& query : queries_)
@@ -95,8 +95,7 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
     std::vector<Guarantee> result;
     ViewOptions options;
     options.threads = config_.threads;
-    // The sum of absolute values will do: a bound too, and the tight one takes as long as many
-    // trainings.
+    // The sum of absolute values is a bound too; the tight one takes as long as many trainings.
     options.tight_gap = 1;
     const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t) {
@@ -150,12 +149,12 @@ std::vector<std::size_t> share_of(const Network& network,
     return mine;
 }
 
-/// Answers of these questions; nothing for the others.
+/// Answers of these questions; empty for the others.
 Answers answer_share(const std::vector<std::size_t>& mine,
                      const AccountSubject& subject,
                      const std::vector<Question>& questions,
                      const ViewOptions& all_options) {
-    // One observer has the machine to itself; many have a core each.
+    // A single observer uses all threads; several use one each.
     const bool many = mine.size() > 1;
     ViewOptions options = all_options;
     options.threads = many ? 1 : all_options.threads;
@@ -168,7 +167,7 @@ Answers answer_share(const std::vector<std::size_t>& mine,
     return answers;
 }
 
-/// The figures of an answer in the order in which they are sent.
+/// In the order in which they are sent.
 template <class Squared>
 auto figures_of(Squared& value) {
     return std::array{&value.constant_sign,
@@ -188,7 +187,7 @@ std::string packed(const Answers& answers, const std::vector<std::size_t>& mine)
     return writer.take();
 }
 
-/// Of one process that has all questions.
+/// If one process has all questions.
 std::uint64_t largest_answers_bytes(const std::vector<Question>& questions) {
     std::uint64_t targets = 0;
     for (const Question& question : questions) targets += question.targets.size();

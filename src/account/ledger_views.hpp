@@ -14,27 +14,26 @@ namespace sotto {
 
 struct SentRounds;
 
-/// The additional views of a training (`train --view`): what each of them has learnt after so many
-/// rounds, by the accountant of partial views. The headline of the ledger does not depend on them.
+/// The additional views of a training (`train --view`): what each has learnt after so many rounds,
+/// by the accountant of partial views. The headline of the ledger does not depend on them.
 class LedgerViews {
   public:
-    /// @param config of the run, with its views.  @param topography of all
-    /// agents of the run.  @param phases of the run, of which the last one is under way, complete
-    /// (history files leave parts of `use` out).  @param fixed_inputs whether inputs do not depend
-    /// on messages.
-    /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger):
-    /// a search takes too long beside a training.
+    /// @param config of the run, with its views.  @param topography of all agents.  @param phases
+    /// of the run, complete (history files leave out parts of `use`); the last one is in progress.
+    /// @param fixed_inputs whether inputs do not depend on messages.
+    /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger): a
+    /// search takes too long beside a training.
     LedgerViews(const TrainConfig& config,
                 Topography topography,
                 std::vector<PrivacyPhase> phases,
                 bool fixed_inputs);
 
     [[nodiscard]] bool empty() const { return queries_.empty(); }
-    /// One entry per view: its worst pair, and the mean epsilon over its pairs. Cost: one filter an
-    /// observer and phase, whose state is carried on. @param rounds of the run completed; where
-    /// none was sent there are no entries.
+    /// One entry per view: its worst pair, and the mean epsilon over its pairs; none before the
+    /// first sent round. Cost: one filter per observer and phase, continued between calls. @param
+    /// rounds of the run completed.
     [[nodiscard]] std::vector<LedgerView> after(long rounds);
-    /// Whether another `after` would add less than a twentieth to a run that has taken so long.
+    /// Whether another `after` would take less than a twentieth of a run of this duration.
     [[nodiscard]] bool cheap(double run_seconds) const { return spent_ + last_ < run_seconds / 20; }
 
   private:
@@ -51,21 +50,19 @@ class LedgerViews {
     double spent_ = 0, last_ = 0;  // seconds
 };
 
-/// One observer and whom it is asked about.
+/// One observer and its targets.
 struct Question {
     View view;
     std::vector<int> targets;
 };
 using Answers = std::vector<std::vector<SquaredSensitivity>>;  // by question, by target
 
-/// Answers of all questions, on every process: question i is worked on by process i mod P.
-/// COLLECTIVE.
+/// Answers of all questions, on every process; process i mod P works on question i. COLLECTIVE.
 [[nodiscard]] Answers answer(Network& network,
                              const AccountSubject& subject,
                              const std::vector<Question>& questions,
                              const ViewOptions& options);
 
-/// Targets that are not members; both ascending.
 [[nodiscard]] std::vector<int> without(const std::vector<int>& targets,
                                        const std::vector<int>& members);
 

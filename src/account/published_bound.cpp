@@ -53,7 +53,7 @@ bool is_symmetric(const MixingMatrix& mixing) {
            (weights.nonZeros() == 0 || weights.coeffs().minCoeff() >= 0);
 }
 
-/// sum_v w_vu q_uv = 0 for every sender u, in every stream.
+/// sum_v w_vu q_uv = 0 for every sender u and stream.
 bool cancels_in_the_mean(const NoisePlan& plan, const MixingMatrix& mixing) {
     std::map<std::pair<int, int>, std::pair<double, double>> sums;  // signed, of absolute values
     for (const NoiseRow& row : plan.rows) {
@@ -231,8 +231,7 @@ namespace {
 
 constexpr double most_work_for_bound = 1e9;  // rounds times agents times edges
 
-/// Every round is alike: the same mixing among the same agents, and equal steps; nothing else is
-/// sent.
+/// Whether all rounds are the same: mixing, agents and steps, with no other messages.
 bool has_equal_rounds(const MessageProcess& process) {
     return has_gossip_bound(process) && process.phases.size() == 1 &&
            process.phases.front().mixing.fixed() && process.step_sizes.empty();
@@ -274,7 +273,7 @@ PublishedBound muffliato_record() {
 
 namespace {
 
-/// What a round adds over mu/2 (1 - 2 mu delta), by which Theorem 2 telescopes.
+/// What a round adds, divided by mu/2 (1 - 2 mu delta); Theorem 2 sums over rounds.
 std::optional<double> stationarity_of(const TrainingBoundInput& input) {
     const std::optional<double> added = descent_record().of_training(input);
     if (!added) return std::nullopt;

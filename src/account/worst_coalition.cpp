@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-/// Precision of what hides an agent when every shared seed is known.
+/// Precision of an agent's noise if every shared seed is known.
 Eigen::VectorXd private_precision(const NoisePlan& plan) {
     Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
     for (const NoiseRow& row : plan.rows)
@@ -29,7 +29,7 @@ Eigen::VectorXd private_precision(const NoisePlan& plan) {
     return variance.cwiseInverse();
 }
 
-/// Precision of what hides an agent from any coalition of so many with all messages.
+/// Precision of an agent's noise against any coalition of this size that sees all messages.
 /// @param every whether every coalition may be tried.
 Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
     const bool shared = std::ranges::any_of(
@@ -38,8 +38,8 @@ Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
     return every ? coalition_precision(plan, size) : private_precision(plan);
 }
 
-/// Squared loss that no coalition of so many exceeds about any target; infinite where none is
-/// known.
+/// Upper bound of the squared loss about any target for all coalitions of this size; infinite if
+/// unknown.
 double upper_bound(const AccountSubject& subject,
                    const std::vector<int>& targets,
                    int size,
@@ -56,7 +56,6 @@ double upper_bound(const AccountSubject& subject,
     return largest;
 }
 
-/// The coalition of q agents that learns most about one of the targets.
 class WorstCoalition {
   public:
     WorstCoalition(const ViewQuery& query,
@@ -101,7 +100,7 @@ class WorstCoalition {
         return delta * delta * squared.certified();
     }
 
-    /// Largest squared loss over the targets outside, of every coalition.
+    /// Largest squared loss over the targets outside each coalition.
     std::vector<double> evaluate(const std::vector<std::vector<int>>& coalitions) {
         std::vector<Question> questions;
         for (const auto& members : coalitions)
@@ -130,7 +129,7 @@ class WorstCoalition {
         (void)evaluate(all);
     }
 
-    /// The coalition that learns most among `members` and any one agent more, and its squared loss.
+    /// The best coalition of `members` and one more agent, and its squared loss.
     std::pair<std::vector<int>, double> best_with_one_more(const std::vector<int>& members) {
         std::vector<std::vector<int>> candidates;
         for (int v = 0; v < subject_.plan.agents; ++v) {
@@ -188,7 +187,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Every coalition that the query may mean.
+/// Every coalition the query may mean.
 std::vector<std::vector<int>> asked_coalitions(const ViewQuery& query, int agents) {
     std::vector<std::vector<int>> coalitions;
     if (query.is_search()) {
@@ -201,7 +200,7 @@ std::vector<std::vector<int>> asked_coalitions(const ViewQuery& query, int agent
     return coalitions;
 }
 
-/// About every agent from whichever coalition it is not in.
+/// For every agent, from the coalition outside which it learns most.
 DropoutPrecision precision_without(const NoisePlan& plan,
                                    const std::vector<std::vector<int>>& coalitions,
                                    const std::vector<int>& missing) {

@@ -13,10 +13,10 @@
 
 namespace sotto {
 
-/// Up to how many coalitions worst-coalition:q looks at every one.
+/// worst-coalition:q evaluates every coalition if there are at most so many.
 inline constexpr double most_coalitions_searched = 1000;
 
-/// The worst coalition met, for each target that was outside one, and how it was looked for.
+/// The worst coalition found for each target outside it, and the search.
 struct WorstCoalitions {
     struct Found {
         std::vector<int> members;
@@ -27,10 +27,10 @@ struct WorstCoalitions {
 };
 
 /// The coalition of the query's size that learns most about one of the targets. Above
-/// most_coalitions_searched coalitions it is looked for greedily (agent by agent, the one that adds
-/// most to the largest mu over the targets), then single members are exchanged for others as long
-/// as that helps: a lower bound of the worst. It ends early where the upper bound is reached: all
-/// messages seen, with the seeds of the worst coalition, or, where these are too many to try, with
+/// most_coalitions_searched coalitions the search is greedy (each step adds the agent that most
+/// increases the largest mu over the targets), followed by exchanges of single members while they
+/// help: the result is a lower bound of the worst. The search ends early at the upper bound: all
+/// messages seen, with the seeds of the worst coalition, or, if these are too many to try, with
 /// every shared seed known. COLLECTIVE; every process has the result.
 [[nodiscard]] WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                                     const std::vector<int>& targets,
@@ -38,9 +38,9 @@ struct WorstCoalitions {
                                                     const ViewOptions& how,
                                                     Network& network);
 
-/// What is learnt from all messages but those that are missing (--dropouts, --missing), about every
-/// target by whichever of the query's observers learns most, with its seeds; nothing where neither
-/// is asked for. LOCAL. @throws ConfigError where both are, for noise and departures that
+/// What is learnt from all messages except missing ones (--dropouts, --missing), about every target
+/// by whichever of the query's observers learns most, with its seeds; nothing without these
+/// options. LOCAL. @throws ConfigError for both options, for noise and departures that
 /// dropout_precision does not cover, and as it and worst_dropout_precision.
 [[nodiscard]] std::optional<DropoutAccount> account_for_dropouts(const AccountConfig& config,
                                                                  const AccountSubject& subject,

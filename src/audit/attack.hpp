@@ -15,7 +15,7 @@
 
 namespace sotto {
 
-/// One attack on one run, in the steps that run_audit takes. Every process has one.
+/// One attack on one run, in the steps of run_audit. Every process has one.
 class Attack {
   public:
     Attack(AuditConfig config, AuditSubject subject)
@@ -27,15 +27,15 @@ class Attack {
     [[nodiscard]] const AuditConfig& config() const { return config_; }
     [[nodiscard]] const AuditSubject& subject() const { return subject_; }
 
-    /// What the agents contribute in the run, instead of training config().train.task.
+    /// The agents' contributions in the run, instead of training config().train.task.
     [[nodiscard]] virtual std::function<LocalTask()> inputs(const Network&) const { return {}; }
-    /// Writes what else must be known to look at the run's recordings again. LOCAL, process 0.
+    /// Writes what a later analysis of the recordings needs. LOCAL, process 0.
     virtual void write_inputs(const RunDirectory&) const {}
-    /// What needs all processes in looking at the recordings. COLLECTIVE.
+    /// The part of the analysis that needs all processes. COLLECTIVE.
     /// @param folder of the run; process 0 reads it.
     virtual void gather(const std::filesystem::path& /*folder*/, Network&) {}
-    /// Looks at the recordings and compares with the accountant. LOCAL, process 0.
-    /// @return mechanism, task, findings, and what the attack alone has.
+    /// Analyses the recordings and compares with the accountant. LOCAL, process 0.
+    /// @return mechanism, task, findings, and the attack's own results.
     [[nodiscard]] virtual std::unique_ptr<AuditResult> analyse(
         const std::filesystem::path& folder) const = 0;
 
@@ -44,18 +44,18 @@ class Attack {
     AuditSubject subject_;
 };
 
-/// Something the members of a view may try to find out.
+/// An attack by the members of a view.
 struct AttackRecord {
     std::string name;
     std::string help;  ///< what they want to know
-    /// Whether the run contributes what the attack says, fixed in advance; else it trains --task,
-    /// whose options all have a meaning then.
+    /// Whether contributions are fixed in advance by the attack; else it trains --task, with all
+    /// its options.
     bool fixed_inputs = true;
-    /// Whether it is about secretly sampled batches (--participation poisson), and no others.
+    /// Whether it is for secretly sampled batches (--participation poisson) only.
     bool sampled = false;
-    /// Further options of a task and of the audit that have a meaning.
+    /// Further allowed options of task and audit.
     std::vector<std::string> options;
-    /// Options whose default is another one with this attack.
+    /// Options with another default for this attack.
     std::vector<std::pair<std::string, std::string>> defaults;
     /// Checks the configuration and prepares the inputs, or reads those of config.run. COLLECTIVE.
     std::unique_ptr<Attack> (*start)(AuditConfig config,
@@ -63,7 +63,7 @@ struct AttackRecord {
                                      Network& network) = nullptr;
 };
 
-/// Every attack there is. Of those that are about the same participation the first is the default.
+/// Every attack. The first for a kind of participation is its default.
 [[nodiscard]] Registry<AttackRecord>& attacks();
 
 }  // namespace sotto

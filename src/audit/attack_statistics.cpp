@@ -33,7 +33,7 @@ struct Counts {
 };
 
 double epsilon_at_least(const Counts& counts, double delta, double risk) {
-    // Two rates are bounded: each with half of the risk.
+    // Two rates are bounded, each with half of the risk.
     const double alpha = rate_at_most(counts.above_minus, counts.minus, risk / 2);
     const double beta = rate_at_most(counts.below_plus, counts.plus, risk / 2);
     double epsilon = 0;
@@ -42,7 +42,7 @@ double epsilon_at_least(const Counts& counts, double delta, double risk) {
     return epsilon;
 }
 
-/// The score above which +1 is guessed, such that the bound on epsilon is largest.
+/// The threshold for guessing +1 that maximises the bound on epsilon.
 double best_threshold(const Eigen::Ref<const VectorXd>& scores,
                       const Eigen::Ref<const VectorXd>& signs,
                       double delta,
@@ -55,7 +55,7 @@ double best_threshold(const Eigen::Ref<const VectorXd>& scores,
     }
     std::ranges::sort(sorted);
     counts.above_minus = counts.minus;
-    // A bound is a few hundred operations: not every score is tried.
+    // A bound takes a few hundred operations, so not every score is tried.
     constexpr std::size_t tries = 200;
     const std::size_t stride = std::max<std::size_t>(1, sorted.size() / tries);
     double best = -1, threshold = 0;
@@ -65,7 +65,7 @@ double best_threshold(const Eigen::Ref<const VectorXd>& scores,
             ++counts.below_plus;
         else
             --counts.above_minus;
-        // A threshold is a score, and equal scores are on the same side of it.
+        // Equal scores are on the same side of a threshold.
         if (i + 1 < sorted.size() && sorted[i + 1].first == sorted[i].first) continue;
         if (i < next) continue;
         next = i + stride;
@@ -95,7 +95,7 @@ void require_trials(const VectorXd& scores, const VectorXd& signs) {
                         least));
 }
 
-/// mu and its interval; nothing else yet.
+/// Sets mu and its interval only.
 AttackFigures gaussian_figures(const VectorXd& scores, const VectorXd& signs, double level) {
     const Index n = scores.size();
     const auto plus = static_cast<double>((signs.array() == 1).count());
@@ -185,7 +185,7 @@ std::vector<double> sorted(std::span<const double> values) {
     return result;
 }
 
-/// Share of sorted values below; equal ones count half.
+/// Share of sorted values below; ties count half.
 double share_below(const std::vector<double>& values, double score) {
     const auto [first, last] = std::equal_range(values.begin(), values.end(), score);
     const auto below = static_cast<double>(first - values.begin());

@@ -20,7 +20,7 @@ namespace sotto {
 
 namespace {
 
-/// The training whose messages are recorded.
+/// The training to record.
 TrainConfig recorded_training(TrainConfig train, bool fixed_inputs, const View& view) {
     train.evaluate_every = train.plan.rounds;
     train.optimality_gap = false;
@@ -31,8 +31,8 @@ TrainConfig recorded_training(TrainConfig train, bool fixed_inputs, const View& 
     return train;
 }
 
-/// The run; config.ini of its directory starts the audit again. COLLECTIVE.
-/// @return its run directory.  @throws Error where it was interrupted.
+/// Runs it; config.ini of its directory starts the audit again. COLLECTIVE.
+/// @return its run directory.  @throws Error if it was interrupted.
 std::string run_recorded(const AuditConfig& config,
                          const TrainConfig& train,
                          const std::function<LocalTask()>& inputs,
@@ -53,13 +53,13 @@ std::string run_recorded(const AuditConfig& config,
     return trained.run_directory;
 }
 
-/// Looks at the recordings, and keeps what was found where the run is the audit's own. LOCAL.
+/// Analyses the recordings, and saves the result if the run is the audit's own. LOCAL.
 std::unique_ptr<AuditResult> examine(const Attack& attack,
                                      const std::string& folder,
                                      Clock::time_point start) {
     const AuditConfig& config = attack.config();
     const RunDirectory directory = RunDirectory::existing(folder);
-    if (config.run) (void)read_sealed_ledger(folder);  // nobody audits an edited run unawares
+    if (config.run) (void)read_sealed_ledger(folder);  // refuses a run that was edited
     if (!config.run) attack.write_inputs(directory);
     std::unique_ptr<AuditResult> result = attack.analyse(folder);
     result->attack = config.attack;

@@ -87,8 +87,8 @@ std::vector<Option<AuditConfig>> verdict_options() {
              bound(&AuditConfig::report, file_path())}};
 }
 
-/// What means nothing to an attack: options of the task, unless it trains one, and of the
-/// likelihood, but for those its record names and the seed.
+/// Options that have no meaning for an attack: those of the task, unless it trains one, and of the
+/// likelihood attack, except those in its record and the seed.
 OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
     const auto has_meaning = [&](const std::string& name) {
         return name == "seed" || std::ranges::find(attack.options, name) != attack.options.end();
@@ -103,7 +103,7 @@ OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
     return OptionSet<AuditConfig>().add(none);
 }
 
-/// Names of the attacks to which the option means something.
+/// Attacks for which the option has a meaning.
 std::vector<std::string> attacks_with(const std::string& option) {
     std::vector<std::string> names;
     for (const AttackRecord& attack : attacks().records()) {
@@ -113,7 +113,7 @@ std::vector<std::string> attacks_with(const std::string& option) {
     return names;
 }
 
-/// A run's config.ini holds every option, so one that says its default says nothing.
+/// A run's config.ini holds every option, so a default counts as not given.
 void require_meaning(const AuditConfig& config) {
     const auto set = options_without_meaning(attacks().find("--attack", config.attack));
     const auto asked = set.written(config), defaults = set.written();
@@ -126,8 +126,8 @@ void require_meaning(const AuditConfig& config) {
                             fmt::join(attacks_with(option.name), ", ")));
 }
 
-/// The first attack about the participation that is asked for, or is the default of what is asked;
-/// where data are given and batches are no secret, the first that trains on them.
+/// The first attack for the given or default participation; with data and without secret batches,
+/// the first that trains on them.
 std::string default_attack(const OptionTexts& given) {
     const OptionTexts texts = with_default_participation(given);
     const auto text = texts.find("participation");

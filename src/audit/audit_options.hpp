@@ -11,19 +11,18 @@ namespace sotto {
 [[nodiscard]] OptionGroup<AuditConfig>& audit_options();
 [[nodiscard]] OptionSet<AuditConfig> audit_option_set();
 
-/// What the attack asks for where the user does not.
+/// Adds the attack's own defaults.
 [[nodiscard]] OptionTexts with_attack_defaults(OptionTexts given);
 
-/// Checked. @throws ConfigError, also for an option of task or audit that means nothing to the
-/// attack.
+/// @throws ConfigError, also for an option of task or audit that has no meaning for the attack.
 [[nodiscard]] AuditConfig read_audit_config(const OptionTexts& given);
 
 /// config.ini of an audit's run, which starts the audit again.
 /// @throws ConfigError for a value that the format cannot hold.
 [[nodiscard]] std::string as_ini(const AuditConfig& config);
 
-/// The configuration of a run, from config.ini of its directory, as `sotto train` reads it, or
-/// `sotto audit` where that made the run. LOCAL. @throws ConfigError.
+/// The configuration of a run, from config.ini of its directory, as `sotto train` or `sotto audit`
+/// wrote it. LOCAL. @throws ConfigError.
 [[nodiscard]] TrainConfig train_config_of_run(std::string_view option,
                                               const std::string& directory);
 

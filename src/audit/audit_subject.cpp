@@ -27,7 +27,7 @@ void require_confidence(double level) {
             fmt::format("--confidence: {} is not allowed (above 0.5, below 1)", level));
 }
 
-/// @throws ConfigError where the attack is about another participation than the run's.
+/// @throws ConfigError if the attack does not cover the run's participation.
 void require_participation(const AuditConfig& config) {
     const AttackRecord& attack = attacks().find("--attack", config.attack);
     const Participation& participation = config.train.plan.participation;
@@ -54,7 +54,7 @@ bool is_of_worst(const ViewQuery& query) {
     return query.record->asks == ViewRecord::Asks::worst_coalition;
 }
 
-/// The observer of --view, or a question for the worst one.
+/// The observer of --view, or a query for the worst one.
 ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Graph& graph) {
     const ViewQuery query = parse_view("--view", config.view, graph);
     if (!query.record->allows(ViewUse::audit))
@@ -75,7 +75,7 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
     return query;
 }
 
-/// Those who learn most about one of the targets. COLLECTIVE.
+/// The coalition that learns most about one of the targets. COLLECTIVE.
 View worst_view(const ViewQuery& query,
                 const AuditConfig& config,
                 const AccountSubject& account,
@@ -106,7 +106,7 @@ SubjectConfig account_config(const AuditConfig& config) {
     account.plan = train.plan;
     account.fixed_inputs = true;
     if (!train.plan.participation.poisson) return account;
-    // As the run will find it, whose agents have so many records.
+    // As the run will compute it, with so many records per agent.
     const Exposure exposure = agent_exposure(train.plan.adjacency,
                                              train.plan.participation,
                                              train.plan.clip_norm,

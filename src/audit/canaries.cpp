@@ -140,7 +140,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double trials_without_mu = 1e4;
-constexpr long most_trials = 200000;         // of all hypotheses, unless the user wants more
+constexpr long most_trials = 200000;         // of all hypotheses, by default
 constexpr double most_message_values = 4e8;  // of all agents and rounds: 3.2 GB
 
 bool is_gaussian(const AuditSubject& subject) {
@@ -151,7 +151,7 @@ double sensitivity_of(const AuditSubject& subject, int agent) {
     return subject.account->exposures[static_cast<std::size_t>(agent)].sensitivity;
 }
 
-/// What the view learns of every target at most: mu, in units of its own sensitivity.
+/// Upper bound of what the view learns of every target: mu, in units of its own sensitivity.
 std::vector<double> largest_losses(const AuditSubject& subject,
                                    const std::vector<int>& targets,
                                    int threads) {
@@ -165,8 +165,7 @@ std::vector<double> largest_losses(const AuditSubject& subject,
     return result;
 }
 
-/// Of the rounds, which is what recordings hold. Nothing where it is infinite, or where noise is
-/// Laplace.
+/// By rounds, as recorded. Nothing if it is infinite, or under Laplace noise.
 std::optional<MatrixXd> gram_of(const AuditSubject& subject, int target) {
     if (!is_gaussian(subject)) return std::nullopt;
     MessageProcess recorded = subject.process;
@@ -174,7 +173,7 @@ std::optional<MatrixXd> gram_of(const AuditSubject& subject, int target) {
     return view_gram(recorded, subject.view, target);
 }
 
-/// The agent that was asked for, else the one the view learns most about.
+/// The given target, else the agent the view learns most about.
 int choose_target(const AuditConfig& config, const AuditSubject& subject) {
     const std::optional<int> asked = asked_target(config, subject);
     const std::vector<int> targets =
@@ -183,7 +182,7 @@ int choose_target(const AuditConfig& config, const AuditSubject& subject) {
     return most_exposed(targets, largest_losses(subject, targets, config.train.threads));
 }
 
-/// Without those that are the same up to their sign.
+/// Without those that differ in sign only.
 std::vector<Hypothesis> choose_hypotheses(const std::vector<SignPattern>& wanted,
                                           const std::optional<MatrixXd>& gram,
                                           const PlanConfig& plan,
@@ -200,7 +199,7 @@ std::vector<Hypothesis> choose_hypotheses(const std::vector<SignPattern>& wanted
     return hypotheses;
 }
 
-/// As many trials of every hypothesis as the interval needs where it is widest beside mu.
+/// Trials per hypothesis for the interval that is widest relative to mu.
 long choose_trials(const AuditConfig& config,
                    const std::vector<Hypothesis>& hypotheses,
                    int agents) {
@@ -283,7 +282,7 @@ VectorXd constant_signs(const std::optional<MatrixXd>& gram, Index rounds, Index
     const auto squared = [&](const VectorXd& signs) { return signs.dot(*gram * signs); };
     for (Index first = 1; first < cycle; ++first) {
         VectorXd other = pattern_from(rounds, cycle, first);
-        // Where all tell the same, rounding must not choose: it differs between machines.
+        // For ties, rounding must not choose: it differs between machines.
         if (squared(other) > squared(best) * (1 + 1e-9)) best = std::move(other);
     }
     return best;

@@ -25,10 +25,10 @@ namespace {
 
 constexpr const char* canaries_file = "canary-records.json";
 
-/// Draws of canaries that are there, at least: sums of them are nearly normal.
+/// Fewest draws of present canaries: sums of them are then nearly normal.
 constexpr double fewest_draws = 100;
 
-/// The agent that was asked for, else the one whom the view sees most sharply.
+/// The given target, else the agent the view sees most sharply.
 int target_of_records(const AuditConfig& config, const AuditSubject& subject) {
     if (const std::optional<int> asked = asked_target(config, subject)) return *asked;
     const std::vector<int> outside =
@@ -60,7 +60,7 @@ CanaryRecords new_canaries(const AuditConfig& config, const AuditSubject& subjec
     return canaries;
 }
 
-/// The canaries of a run that was made before.
+/// The canaries of an earlier run.
 CanaryRecords recorded_canaries(const AuditConfig& config, const AuditSubject& subject) {
     const std::string file = (std::filesystem::path(*config.run) / canaries_file).string();
     CanaryRecords canaries = canary_records_from_json(read_file(file), file);
@@ -285,7 +285,7 @@ using Eigen::VectorXd;
 constexpr std::array aimed_rates{0.01, 0.05, 0.1};
 constexpr long values_in_memory = 100'000'000;  // of scores and what they are made of: 800 MB
 
-/// Rounds that the recordings hold, whatever is accounted for.
+/// Recorded rounds, whatever is accounted.
 long recorded_rounds(const fs::path& views, const View& view, int target) {
     const auto rounds_of = [](const auto& reader) {
         return static_cast<long>(reader.records()) / reader.header().gossip_steps;
@@ -296,7 +296,7 @@ long recorded_rounds(const fs::path& views, const View& view, int target) {
                      RecordedViewReader(views / std::to_string(view.members.front()) / "view.bin"));
 }
 
-/// The run, and as many rounds like its last as were recorded beyond it.
+/// The run, with the rounds recorded beyond it, which are like its last.
 MessageProcess with_recorded_rounds(MessageProcess process, long recorded) {
     const long beyond = recorded - process.rounds();
     if (beyond <= 0) return process;
@@ -307,14 +307,14 @@ MessageProcess with_recorded_rounds(MessageProcess process, long recorded) {
     return process;
 }
 
-/// log(1 - q + q e^x), whatever x.
+/// log(1 - q + q e^x), without overflow.
 double log_mixture(double probability, double x) {
     constexpr double large = 30;
     return x > large ? x + std::log(probability + (1 - probability) * std::exp(-x))
                      : std::log1p(probability * std::expm1(x));
 }
 
-/// A threshold chosen on the first half, so that this share of those that are not there is above.
+/// A threshold exceeded by this share of the absent canaries of the first half.
 double threshold_for(const VectorXd& scores, const VectorXd& signs, double aimed) {
     std::vector<double> absent;
     for (Index i = 0; i < scores.size() / 2; ++i)
@@ -325,7 +325,7 @@ double threshold_for(const VectorXd& scores, const VectorXd& signs, double aimed
     return *place;
 }
 
-/// Rates on the second half, and whether the accountant allows them.
+/// Rates on the second half; a finding if the accountant does not allow them.
 CanaryRates rates_of(const VectorXd& scores,
                      const VectorXd& signs,
                      const TradeOff& trade_off,
@@ -345,7 +345,7 @@ CanaryRates rates_of(const VectorXd& scores,
         .true_positive = static_cast<double>(above_plus) / static_cast<double>(plus),
         .theory = 0};
     rates.theory = trade_off.true_positive_rate(rates.false_positive);
-    // Either rate is bounded with half of the risk.
+    // Each rate is bounded with half of the risk.
     const double allowed = trade_off.true_positive_rate(rate_at_most(above_minus, minus, risk / 2));
     const double least = 1 - rate_at_most(plus - above_plus, plus, risk / 2);
     if (least > allowed)
@@ -366,7 +366,7 @@ std::string finding_of(const CoinCheck& check) {
                        check.p_value);
 }
 
-/// Bounds of epsilon, for people at the audit's level, and findings at the corrected one.
+/// Bounds of epsilon: at the audit's level for people, at the corrected level for findings.
 void measure_bounds(CanaryRecordResult& result,
                     const VectorXd& scores,
                     const VectorXd& signs,
@@ -481,8 +481,7 @@ CanaryRecordResult analyse_canary_records(const fs::path& views,
     result.present = (subject.signs.array() > 0).count();
     result.checks = check_coins(modes, subject);
 
-    // Bonferroni: two bounds, the rates and the checks are wrong with probability 1 - level at
-    // most.
+    // Bonferroni: two bounds, the rates and the checks together have risk 1 - level.
     const auto tests = static_cast<double>(2 + aimed_rates.size() + result.checks.size());
     result.check_risk = (1 - level) / tests;
     const VectorXd scores = canary_scores(modes, account.contribution, account.probability);

@@ -13,42 +13,41 @@
 
 namespace sotto {
 
-/// Which canary records does an agent have, whose batches are secretly sampled (--participation
-/// poisson)? One run with the production sampler, clipper, noise and network; every canary is a
-/// trial (CanaryRecords, analyse_canary_records). A run directory keeps canary-records.json.
+/// Which canary records does an agent with secretly sampled batches have (--participation poisson)?
+/// One run with the production sampler, clipper, noise and network; every canary is a trial
+/// (CanaryRecords, analyse_canary_records). A run directory keeps canary-records.json.
 [[nodiscard]] AttackRecord canary_record_attack();
 
-/// Records of an agent in an audit of this many canaries (none: the default), whose batches have
-/// q = batch size / records.
-/// @throws ConfigError for a number of canaries or a batch size that is not possible, and for
-/// options that secret sampling excludes here: --sampling-probability, and a --noise-seed that is
-/// --seed.
+/// Records per agent in an audit of this many canaries (none: the default), with q = batch size /
+/// records.
+/// @throws ConfigError for an impossible number of canaries or batch size, and for options that are
+/// not allowed here: --sampling-probability, and a --noise-seed equal to --seed.
 [[nodiscard]] long canary_records_of(const AuditConfig& config);
 
-/// A threshold that was chosen on half of the canaries, tried on the other half.
+/// A threshold chosen on half of the canaries and tried on the other half.
 struct CanaryRates {
-    double aimed = 0;           ///< rate of false positives it was chosen for
+    double aimed = 0;           ///< false positive rate it was chosen for
     double false_positive = 0;  ///< measured
     double true_positive = 0;   ///< measured
-    /// Largest rate of true positives that the accountant allows where that of false positives is
-    /// the one measured. Measured rates scatter around true ones.
+    /// Largest true positive rate that the accountant allows at the measured false positive rate.
+    /// Measured rates scatter around true ones.
     double theory = 0;
 };
 
-/// What members can say about which records an agent has, whose batches are secretly sampled.
+/// What members can say about the canary records of an agent.
 struct CanaryRecordResult : AuditResult {
     double delta = 0;
     CanaryRecords canaries;
     long present = 0;  ///< canaries that are in the shard
     Eigen::Index batch_size = 0;
-    double sampling_probability = 0;  ///< that is accounted for
-    double noise_multiplier = 0;      ///< that is accounted for
-    double epsilon_theory = 0;        ///< the accountant's, of a record
-    double epsilon_lower = 0;         ///< by a threshold
+    double sampling_probability = 0;  ///< accounted
+    double noise_multiplier = 0;      ///< accounted
+    double epsilon_theory = 0;        ///< the accountant's, per record
+    double epsilon_lower = 0;         ///< by thresholds
     OneRunFigures one_run;
     std::vector<CanaryRates> rates;
     std::vector<CoinCheck> checks;
-    double check_risk = 0;  ///< a check fails where its p-value is below
+    double check_risk = 0;  ///< a check fails if its p-value is below
     long rounds_recorded = 0;
 
     [[nodiscard]] nlohmann::ordered_json json() const override;
@@ -57,23 +56,22 @@ struct CanaryRecordResult : AuditResult {
     [[nodiscard]] std::string agreement() const override;
 };
 
-/// What is accounted for: what the target's records may reveal to the view.
+/// The accountant's figures for the target's records against the view.
 struct CanaryAccount {
     double contribution = 0;      ///< Delta = C / B
     double probability = 0;       ///< q
     Eigen::Index batch_size = 0;  ///< B
-    Guarantee claim;              ///< of a record, all messages seen, with the members' seeds
+    Guarantee claim;              ///< per record, all messages seen, with the members' seeds
     TradeOff trade_off;           ///< of that loss
 };
-/// @throws ConfigError where epsilon is infinite, and no test could be better than that.
+/// @throws ConfigError if epsilon is infinite, which no test can exceed.
 [[nodiscard]] CanaryAccount account_of(const CanaryRecords& canaries, const AuditSubject& subject);
 
-/// Looks at the recordings of a run with canary records. Every canary has a score, the likelihood
-/// ratio of being in the shard; bounds of epsilon by thresholds (measure_attack) and by guesses in
-/// one run (measure_one_run), rates beside the accountant's trade-off, and check_coins. All tests
-/// together raise a false alarm with probability 1 - level at most.
-/// @param process the run as it is accounted for. Rounds that were recorded beyond it are a
-/// finding.
+/// Analyses the recordings of a run with canary records. A canary's score is the likelihood ratio
+/// of being in the shard. Computes bounds of epsilon by thresholds (measure_attack) and by guesses
+/// in one run (measure_one_run), rates compared with the accountant's trade-off, and check_coins.
+/// All tests together raise a false alarm with probability at most 1 - level.
+/// @param process the run as accounted; more recorded rounds are a finding.
 /// @throws DataError for recordings that are missing or of another run.
 [[nodiscard]] CanaryRecordResult analyse_canary_records(const std::filesystem::path& views,
                                                         const MessageProcess& process,
@@ -83,10 +81,10 @@ struct CanaryAccount {
                                                         double level,
                                                         int threads);
 
-/// Logarithm of how much likelier every column is with a canary in the shard than without: exact
-/// where modes are rounds, sum_t log(1 - q + q exp(r_t z_t - r_t^2 / 2)) with r_t = Delta
-/// response_t; otherwise that of normal variables with the same means and variances.
-/// @return one of every canary; not of the last coordinate.
+/// Log-likelihood ratio of every column with and without a canary in the shard: exact if modes are
+/// rounds, sum_t log(1 - q + q exp(r_t z_t - r_t^2 / 2)) with r_t = Delta response_t; otherwise for
+/// normal variables with the same means and variances.
+/// @return one per canary, without the last coordinate.
 [[nodiscard]] Eigen::VectorXd canary_scores(const ContributionModes& modes,
                                             double contribution,
                                             double probability);

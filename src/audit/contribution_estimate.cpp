@@ -27,15 +27,15 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Nothing covers rounding where there is no noise, so weaker directions than this are left to it.
+// Weaker directions are left out as rounding, which nothing covers without noise.
 constexpr double weakest_noiseless = 1e-7;
 constexpr double weakest_noisy = 1e-9;
-// A response to a contribution of 1 that is smaller is rounding.
+// A smaller response to a contribution of 1 is rounding.
 constexpr double rounding = 1e-9;
-// Part of an unknown in directions that nothing shows, or that noise covers, which counts as none.
+// A smaller part of an unknown in directions that are hidden or covered by noise counts as none.
 constexpr double no_part = 1e-7;
 
-/// The directions of the unknowns that a matrix of responses shows, and those it does not.
+/// Directions of the unknowns that a matrix of responses shows, and those it hides.
 struct Directions {
     MatrixXd left;    // rows x shown
     VectorXd values;  // shown
@@ -60,7 +60,7 @@ Directions directions_of(const MatrixXd& responses, double relative, double leas
             svd.matrixV().rightCols(unknowns - rank)};
 }
 
-/// sum += projection^T values, of the rows of the projection that belong to them.
+/// sum += projection^T values, with the matching rows of the projection.
 void accumulate(const MatrixXd& projection, const MatrixXd& values, Index& row, MatrixXd& sum) {
     if (row + values.rows() > projection.rows())
         throw ConfigError(fmt::format("contributions: {} innovations more than the {} expected",
@@ -123,7 +123,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// A mode that tells less than this part of the clearest one tells nothing but rounding.
+// A mode fainter than this part of the clearest one is rounding.
 constexpr double faintest_mode = 1e-9;
 
 void require_noise(const ViewInnovations::Innovation& responses, int target) {
@@ -135,7 +135,7 @@ void require_noise(const ViewInnovations::Innovation& responses, int target) {
             target));
 }
 
-/// One mode a round: what a contribution of a round makes seen, it makes seen in that round alone.
+/// One mode per round: a round's contribution shows in that round alone.
 ContributionModes modes_of_rounds(RecordedInnovations& recorded,
                                   int target,
                                   long rounds,

@@ -30,7 +30,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// A mean that is added up.
 struct Mean {
     VectorXd sum;
     long count = 0;
@@ -43,7 +42,7 @@ struct Mean {
     }
 };
 
-/// Means of the messages that the view saw, and of its members' own models.
+/// Means of the seen messages, and of the members' own models.
 struct SeenModels {
     std::map<int, Mean> heard;
     Mean own;
@@ -60,7 +59,7 @@ void require_recording_of(const RecordingHeader& header,
         throw DataError(fmt::format("{}: not a recording of this run", file.string()));
 }
 
-/// The position of a neighbour's weight in the mixing row of a closed neighbourhood.
+/// Index of a neighbour's weight in the mixing row of a closed neighbourhood.
 Index weight_of(const RecordingHeader& header, std::size_t neighbour) {
     return static_cast<Index>(neighbour) + (header.neighbours[neighbour] > header.agent ? 1 : 0);
 }
@@ -149,7 +148,7 @@ MatrixXd columns_with(const MatrixXd& values, const VectorXd& signs, double sign
     return result;
 }
 
-/// The probability that canaries, or companions, show on average.
+/// The probability that canaries or companions show on average.
 CoinCheck check_of_probability(std::string name,
                                const CoinModel& model,
                                const MatrixXd& values,
@@ -164,7 +163,7 @@ CoinCheck check_of_probability(std::string name,
                          mean / probability);
 }
 
-/// Values less their mean, one by one.
+/// Single values less their mean.
 CoinCheck check_of_spread(std::string name, const CoinModel& model, const MatrixXd& centred) {
     const VectorXd weights = model.variance().cwiseInverse();
     const auto count = static_cast<double>(centred.cols());
@@ -186,7 +185,7 @@ CoinCheck check_between_rounds(std::string name,
                             count * model.variance_of_square(weights));
 }
 
-/// Sums over canaries, of every mode.
+/// Sums over canaries, per mode.
 CoinCheck check_between_canaries(std::string name,
                                  const CoinModel& model,
                                  const MatrixXd& centred) {
@@ -196,11 +195,11 @@ CoinCheck check_between_canaries(std::string name,
     return check_of_squares(std::move(name),
                             weights.dot(sums.cwiseAbs2()) / count,
                             modes,
-                            // What one canary has more than a normal variable, a sum has less.
+                            // The excess of a canary over a normal variable shrinks in a sum.
                             2 * modes + (model.variance_of_squares(weights) - 2 * modes) / count);
 }
 
-/// How much of the contributions goes with coins that are known: 1 if these are the coins.
+/// Correlation of the contributions with known coins: 1 if these are the coins.
 CoinCheck check_of_known(const KnownCoins& known,
                          const CoinModel& model,
                          const Eigen::SparseMatrix<double>& response,
@@ -301,8 +300,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-/// @param there of every canary: its sign is positive where it is in the shard; companions are
-/// where any is asked for.
+/// @param there per canary: positive if it is in the shard; companions are present if any canary
+/// is.
 Dataset canary_shard(const CanaryRecords& canaries, const VectorXd& there, double gradient) {
     Dataset shard;
     shard.source = "canaries";

@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-/// The canaries of a run that was made before, and what the accountant says about them.
+/// The canaries of an earlier run, with the accountant's figures.
 AuditDesign recorded_design(const AuditConfig& config, const AuditSubject& subject) {
     const std::string file = (std::filesystem::path(*config.run) / "canaries.json").string();
     AuditDesign design = canaries_from_json(read_file(file), file);
@@ -60,7 +60,7 @@ class LikelihoodAttack final : public Attack {
     }
 
   private:
-    /// One record of the target is that part of a contribution.
+    /// One record of the target is this part of a contribution.
     [[nodiscard]] double divisor() const {
         if (protects_agents(config().train.plan.adjacency)) return 1;
         const auto target = static_cast<std::size_t>(design_.target);
@@ -233,7 +233,7 @@ using Eigen::VectorXd;
 constexpr double most_residual_values = 2e7;       // kept for the test of whiteness: 160 MB
 constexpr double most_covariance_products = 2e10;  // multiplications of that test
 
-/// Scores of all trials, and what is left when the contribution is taken away.
+/// Scores of all trials, and residuals without the contribution.
 class TrialScores {
   public:
     TrialScores(const ViewInnovations& test, const AuditDesign& design)
@@ -242,7 +242,7 @@ class TrialScores {
           scores_(VectorXd::Zero(design.trials)) {
         const std::vector<int> targets(static_cast<std::size_t>(count_), design.target);
         expected_ = test.responses(targets, design.contribution * design.patterns());
-        // In some direction no noise covers the target's contribution.
+        // No noise covers the target's contribution in some direction.
         infinite_.assign(static_cast<std::size_t>(count_), false);
         for (Index h = 0; h < count_; ++h)
             infinite_[static_cast<std::size_t>(h)] =
@@ -297,7 +297,7 @@ class TrialScores {
     Index whitened_rows_ = 0, noiseless_rows_ = 0;
 };
 
-/// Tests a hypothesis against what the accountant says about it.
+/// Compares a hypothesis with the accountant's figures.
 /// @param risk of a false alarm.
 HypothesisVerdict judge(const Hypothesis& hypothesis,
                         const std::pair<VectorXd, VectorXd>& scores_and_signs,
@@ -307,7 +307,7 @@ HypothesisVerdict judge(const Hypothesis& hypothesis,
     const auto& [scores, signs] = scores_and_signs;
     HypothesisVerdict verdict;
     verdict.figures = measure_attack(scores, signs, delta, level);
-    // One end of an interval counts.
+    // Only one end of an interval is used.
     const AttackFigures strict = measure_attack(scores, signs, delta, 1 - 2 * risk);
     const AttackFigures thresholds = measure_attack(scores, signs, delta, 1 - risk);
     const auto compare = [&](const char* what, double least, double theory) {
@@ -319,7 +319,7 @@ HypothesisVerdict judge(const Hypothesis& hypothesis,
                             least,
                             theory));
     };
-    // Nothing is above a mu that is not a number: Laplace noise.
+    // Never exceeds a NaN mu, as of Laplace noise.
     compare("mu", strict.lower, hypothesis.mu_theory);
     compare("epsilon", thresholds.epsilon_lower, hypothesis.epsilon_theory);
     return verdict;
@@ -362,7 +362,7 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
     TrialScores scores(recorded.test(), design);
     while (const auto innovation = recorded.next()) scores.add(*innovation);
 
-    // Bonferroni: all tests together are wrong with probability 1 - level at most.
+    // Bonferroni: all tests together have risk 1 - level.
     const bool gaussian = process.plan->distribution() == StreamDistribution::gaussian;
     const double tests =
         static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) + (gaussian ? 1 : 0);

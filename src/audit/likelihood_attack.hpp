@@ -14,39 +14,39 @@
 namespace sotto {
 
 /// Which of two contributions did an agent make? Every coordinate is a trial: the target adds its
-/// canaries, the others nothing (AuditDesign), and the view's optimal test guesses them.
-/// A run directory keeps canaries.json.
+/// canaries, the others nothing (AuditDesign), and the view's optimal test guesses. A run directory
+/// keeps canaries.json.
 [[nodiscard]] AttackRecord likelihood_attack();
 
-/// What the trials of one hypothesis came to.
+/// Results of one hypothesis.
 struct HypothesisVerdict {
     AttackFigures figures;  ///< intervals at the audit's level
-    /// Where the lower end, at the level corrected for the number of tests, is above what the
-    /// accountant says.
+    /// Set if the lower end, at the level corrected for the number of tests, exceeds the
+    /// accountant's figure.
     std::vector<std::string> findings;
     [[nodiscard]] bool exceeds() const { return !findings.empty(); }
 };
 
-/// What members can say about the contributions of one agent.
+/// What members can say about one agent's contributions.
 struct LikelihoodResult : AuditResult {
     double delta = 0;
     AuditDesign design;
     std::vector<HypothesisVerdict> verdicts;    ///< as design.hypotheses
     std::optional<WhitenessFigures> whiteness;  ///< Gaussian noise only
     bool noise_as_accounted = true;
-    long mask_pairs = 0;  ///< of masked shares compared; 0 without secure sums
+    long mask_pairs = 0;  ///< masked shares compared; 0 without secure sums
 
-    [[nodiscard]] std::size_t strongest() const;  ///< hypothesis with the largest theory
+    [[nodiscard]] std::size_t strongest() const;  ///< with the largest theory
     [[nodiscard]] nlohmann::ordered_json json() const override;
     [[nodiscard]] std::string question() const override;
     [[nodiscard]] std::string tables() const override;
     [[nodiscard]] std::string agreement() const override;
 };
 
-/// Looks at recordings of a run and at nothing else: merges what the members of the view recorded,
-/// runs the optimal test of every trial, and compares with the accountant's figures.
-/// @param views folder `views` of the run directory.  @param process the run as its plan says.
-/// @return mechanism, findings and what the attack alone has.
+/// Analyses recordings alone: merges those of the view's members, runs the optimal test of every
+/// trial, and compares with the accountant.
+/// @param views folder `views` of the run directory.  @param process the run according to its plan.
+/// @return mechanism, findings and the attack's own results.
 [[nodiscard]] LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
                                                   const MessageProcess& process,
                                                   const View& view,

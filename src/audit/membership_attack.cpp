@@ -27,7 +27,7 @@ namespace {
 
 using Eigen::Index;
 
-/// What the accountant says of every agent against who sees all messages, with the members' seeds.
+/// The accountant's guarantee of every agent against all messages and the members' seeds.
 /// @param records of every agent.
 std::vector<Guarantee> claims(const PlanConfig& config,
                               const AuditSubject& subject,
@@ -109,7 +109,7 @@ class MembershipAttack final : public Attack {
             folder / "views", subject().view, *plan_, rounds, rounds - averaged_rounds());
     }
 
-    /// Figures of the agents of this process; nothing of members.
+    /// Figures of the local agents; empty for members.
     [[nodiscard]] std::vector<AskedAgent> ask(const LocalData& data,
                                               std::span<const int> agents) const {
         const std::vector<int> outside = targets();
@@ -127,7 +127,7 @@ class MembershipAttack final : public Attack {
         return asked;
     }
 
-    /// What was found out about agents that are no members, and what the accountant says.
+    /// Results of agents that are not members, with the accountant's figures.
     [[nodiscard]] std::vector<MembershipFigures> compared_targets() const {
         std::vector<Index> records;
         for (const AskedAgent& agent : asked_) records.push_back(agent.records);
@@ -144,8 +144,8 @@ class MembershipAttack final : public Attack {
         return result;
     }
 
-    std::optional<NoisePlan> plan_;  // process 0 alone
-    KnownModels known_;              // who was heard: process 0 alone
+    std::optional<NoisePlan> plan_;  // process 0 only
+    KnownModels known_;              // `heard`: process 0 only
     std::vector<AskedAgent> asked_;  // of every agent
 };
 
@@ -196,7 +196,7 @@ std::map<int, MembershipSummary> by_distance(const MembershipResult& result) {
     return summaries;
 }
 
-/// What the accountant's epsilon is about.
+/// What the accountant's epsilon protects.
 std::string claim_text(const MembershipResult& result) {
     if (protects_agents(result.adjacency))
         return fmt::format(
@@ -324,7 +324,7 @@ std::map<double, std::vector<Index>> rows_by_label(const Dataset& data, SeededRa
     return rows;
 }
 
-/// Of records the agent trained on, and of others.
+/// Of training records, and of others.
 struct Scores {
     VectorXd inside, outside;
 };
@@ -345,7 +345,7 @@ Scores score(const TaskConfig& task,
             -objective->record_losses(model, select_rows(*own.test, rows.outside))};
 }
 
-/// Both kinds in turn, so that there are as many of both in both halves: scores and signs.
+/// Alternates both kinds, so that both halves have as many of each: scores and signs.
 std::pair<VectorXd, VectorXd> as_trials(const Scores& scores) {
     const Index count = scores.inside.size();
     VectorXd values(2 * count), signs(2 * count);

@@ -13,31 +13,30 @@
 
 namespace sotto {
 
-/// Which records did agents train on? A training of config.train.task, attacked: the members know
-/// models (KnownModels), and a record whose loss under an agent's model is small is taken for one
-/// of the agent's. Cases are the agent's training records and records held out, as many of every
-/// class. Classification and regression tasks of sotto only.
+/// Which records did agents train on? Attacks a training of config.train.task: the members know
+/// models (KnownModels), and a small loss under an agent's model suggests one of its records. Cases
+/// are the agent's training records and as many held-out records of every class. For sotto's
+/// classification and regression tasks only.
 [[nodiscard]] AttackRecord membership_attack();
 
-/// How well the members of a view can say which records one agent trained on.
+/// How well the members of a view recognise one agent's training records.
 struct MembershipFigures {
     int target = 0;
-    int distance = -1;   ///< from the nearest member; -1 without one
+    int distance = -1;   ///< to the nearest member; -1 without one
     bool heard = false;  ///< its messages were seen; else the members' own models are used
-    long records = 0;    ///< of the agent that are asked about, and as many of the test set
+    long records = 0;    ///< training records asked about; as many of the test set
     RankingFigures ranking{};
-    /// epsilon of a record is at least this at the audit's level, records taken as independent
-    /// trials (measure_attack); not a number with too few of them.
+    /// Lower bound of a record's epsilon at the audit's level, records taken as independent trials
+    /// (measure_attack); NaN with too few.
     double epsilon_lower = 0;
     double epsilon_certain = 0;  ///< the same at the level corrected for the number of targets
-    double claim_epsilon = 0;    ///< who sees all messages, with the seeds of the members
-    /// What was measured for certain is above it.
+    double claim_epsilon = 0;    ///< against all messages and the members' seeds
+    /// Whether the certain bound exceeds the claim.
     [[nodiscard]] bool exceeds() const { return epsilon_certain > claim_epsilon; }
 };
 
-/// Of every agent that is not a member of the view.
 struct MembershipResult : AuditResult {
-    long averaged_rounds = 0;  ///< whose messages make the model of an agent: the last tenth
+    long averaged_rounds = 0;  ///< whose messages make an agent's model: the last tenth
     Adjacency adjacency = Adjacency::agent;
     double delta = 0;
     std::vector<MembershipFigures> targets;  ///< nearest first, then by number
@@ -48,8 +47,8 @@ struct MembershipResult : AuditResult {
     [[nodiscard]] std::string agreement() const override;
 };
 
-/// Rows of an agent's records, and of as many records that were held out, label by label: what the
-/// labels say about an agent is no membership. Both in random order.
+/// Rows of an agent's records and of as many held-out records, label by label, so that labels
+/// reveal nothing about membership. Both in random order.
 struct MatchedRows {
     std::vector<Eigen::Index> inside, outside;
 };
@@ -58,9 +57,9 @@ struct MatchedRows {
                                      std::uint64_t seed,
                                      int agent);
 
-/// Asks a model about the records of one agent: the score of a record is minus its loss. LOCAL.
+/// Scores of one agent's records under a model: minus their losses. LOCAL.
 /// @param data of all agents; @param risk of the certain bound of epsilon.
-/// @return what one agent's process finds out: no distance, no claim, and nobody is heard.
+/// @return what one agent's process can compute: no distance, no claim, not `heard`.
 /// @throws DataError for a model that does not fit the task.
 [[nodiscard]] MembershipFigures measure_membership(int agent,
                                                    const AgentData& own,
@@ -69,13 +68,13 @@ struct MatchedRows {
                                                    const Eigen::VectorXd& model,
                                                    double risk);
 
-/// What every process tells the others about one of its agents.
+/// What every process shares about one of its agents.
 struct AskedAgent {
     Eigen::Index records = 0;  ///< of its shard
     MembershipFigures figures;
 };
-/// The agents of all processes, on every process, in ascending order. COLLECTIVE.
-/// @throws NetworkError for figures that are damaged, or not one of every agent.
+/// The agents of all processes, on every process, ascending. COLLECTIVE.
+/// @throws NetworkError for malformed figures, or unless there is one per agent.
 [[nodiscard]] std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own,
                                                     Network& network);
 

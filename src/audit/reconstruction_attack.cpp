@@ -78,7 +78,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// error / bound, where there is one.
+/// error / bound; NaN without a bound.
 double ratio_of(const ReconstructedRow& row) {
     return row.exact || !row.identifiable ? not_a_number : row.error / row.deviation;
 }
@@ -250,7 +250,7 @@ Estimates estimate(RecordedInnovations& recorded, const Rows& rows) {
     return result;
 }
 
-/// Places of the agents in their list, those nearest to a member first.
+/// Indices of the agents by distance to a member.
 std::vector<std::size_t> nearest_first(const std::vector<int>& agents,
                                        const std::vector<int>& distances) {
     std::vector<std::size_t> order(agents.size());
@@ -310,11 +310,11 @@ ReconstructionResult analyse_reconstruction(const std::filesystem::path& views,
     const auto count = std::ssize(known.agents);
     result.estimates.resize(count, dimension);
     result.truths.resize(count, dimension);
-    // Bonferroni: all targets together are wrong with probability 1 - level at most.
+    // Bonferroni: all targets together have risk 1 - level.
     const double risk = result.gaussian ? (1 - level) / static_cast<double>(count) : 0;
     for (const std::size_t k : nearest_first(known.agents, distances)) {
         const int target = known.agents[k];
-        // A row enters as minus a part of a contribution.
+        // A row enters as minus a fraction of a contribution.
         const double divisor = rows.divisors(target);
         const auto place = std::ssize(result.targets), at = static_cast<Index>(k);
         result.estimates.row(place) = -divisor * known.contributions.row(at);

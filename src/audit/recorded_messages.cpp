@@ -257,7 +257,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr Eigen::Index compared = 256;       // coordinates
-constexpr std::uint64_t small = 1ULL << 56;  // of 2^64: one value in 2^7 is as small by chance
+constexpr std::uint64_t small = 1ULL << 56;  // of 2^64: chance of one in 2^7
 constexpr long most_small = 32;              // of 256, where 2 are expected
 
 /// Words for one receiver, coordinates x exchanges.
@@ -278,7 +278,7 @@ MaskCheck check_masks(const fs::path& folder, const View& view, const Graph& gra
     MaskCheck result;
     for (const int receiver : view.members) {
         const auto heard = graph.heard(receiver);
-        if (heard.size() < 2) continue;  // its sum is the one neighbour's message
+        if (heard.size() < 2) continue;  // the sum is the only neighbour's message
         for (const int sender : heard) {
             const fs::path file = folder / "wire" / std::to_string(sender) / "messages.bin";
             if (!fs::exists(file)) continue;

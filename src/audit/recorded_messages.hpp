@@ -18,12 +18,12 @@
 
 namespace sotto {
 
-/// Everything the members of a view have recorded, put together: their views and seeds, and, where
-/// the view sees all messages, what was on the wire. Read step by step.
+/// All recordings of the members of a view together: their views and seeds, and, if the view sees
+/// all messages, those sent. Read step by step.
 class RecordedMessages {
   public:
     /// @param folder `views` of a run directory.  @param process graph, plan and rounds of the run.
-    /// @throws DataError naming the file that is missing, cut short or of another run; ConfigError
+    /// @throws DataError naming the file that is missing, truncated or of another run; ConfigError
     /// if the run does not show what the view sees (messages where agents learnt sums only).
     RecordedMessages(const std::filesystem::path& folder,
                      const View& view,
@@ -31,14 +31,14 @@ class RecordedMessages {
                      int threads);
 
     [[nodiscard]] Eigen::Index dimension() const { return dimension_; }
-    /// The plan with every member in the groups whose seeds it turned out to hold.
+    /// The plan with every member in the groups whose seeds it holds.
     [[nodiscard]] const NoisePlan& knowledge() const { return knowledge_; }
-    /// (member, seed group) of seeds that the plan does not entitle their holder to.
+    /// (member, seed group) of seeds that the plan does not give their holder.
     [[nodiscard]] const std::vector<std::pair<int, int>>& leaked_seeds() const { return leaked_; }
 
-    /// Loads the next gossip step; false after the last.
+    /// Reads the next gossip step; false after the last.
     [[nodiscard]] bool next();
-    /// What was seen in it; valid until the next one.
+    /// Its content; valid until the next one.
     [[nodiscard]] SeenStep step() const;
 
   private:
@@ -56,7 +56,7 @@ class RecordedMessages {
                std::uint64_t records,
                int agent,
                const std::string& file);
-    /// Prepares the part of the others' noise that follows from the members' seeds.
+    /// Prepares the part of others' noise that members can compute from their seeds.
     void set_known_noise(int threads);
     [[nodiscard]] Eigen::VectorXd message(int sender, int receiver) const;
 
@@ -75,13 +75,13 @@ class RecordedMessages {
     long time_ = -1;
 };
 
-/// Recordings of a run as the accountant's filter sees them (ViewInnovations), gossip step by
-/// gossip step. The filter knows the noise of every seed that members turned out to hold.
+/// Recordings of a run as the accountant's filter sees them (ViewInnovations), by gossip step. The
+/// filter knows the noise of every seed that members hold.
 class RecordedInnovations {
   public:
-    /// @param views folder `views` of the run directory.  @param process the run as its plan says;
-    /// outlives the object.  @param dimension that the recorded models must have.  @param reason of
-    /// that dimension, for the message: "rows have 8".
+    /// @param views folder `views` of the run directory.  @param process the run according to its
+    /// plan; must outlive the object.  @param dimension required of the recorded models.  @param
+    /// reason of that dimension, for the message: "rows have 8".
     /// @throws DataError for another dimension; as RecordedMessages and ViewInnovations.
     RecordedInnovations(const std::filesystem::path& views,
                         const View& view,
@@ -93,9 +93,9 @@ class RecordedInnovations {
     RecordedInnovations& operator=(const RecordedInnovations&) = delete;
 
     [[nodiscard]] const ViewInnovations& test() const { return test_; }
-    /// Of the next gossip step; nothing after the last.
+    /// Nothing after the last gossip step.
     [[nodiscard]] std::optional<ViewInnovations::Innovation> next();
-    /// Findings about seeds that members hold against the plan.
+    /// Findings about seeds that members must not hold.
     [[nodiscard]] std::vector<std::string> leak_findings() const;
 
   private:
@@ -105,17 +105,17 @@ class RecordedInnovations {
     ViewInnovations test_;
 };
 
-/// Masked shares that members of a view got in secure sums, looked at one by one: the difference of
-/// two shares of one sender for one receiver is uniform modulo 2^64, unless both carry the same
-/// masks; then it is the difference of two messages, and small.
+/// A check of masked shares that members got in secure sums: the difference of two shares of one
+/// sender for one receiver is uniform modulo 2^64, unless both have the same masks; then it is the
+/// difference of two messages, and small.
 struct MaskCheck {
-    long pairs = 0;                     ///< of shares compared; 0: shares were not recorded
-    std::vector<std::string> findings;  ///< one a sender and receiver whose masks repeat
+    long pairs = 0;                     ///< shares compared; 0: shares were not recorded
+    std::vector<std::string> findings;  ///< one per sender and receiver with repeated masks
 };
 
 /// Cost: the square of the number of exchanges for every neighbour of every member, 256 coordinates
-/// each. White shares are taken for repeated ones with probability below 1e-15 a pair.
-/// @param folder `views` of a run directory.  @throws DataError for files that are not whole.
+/// each. A false alarm has probability below 1e-15 per pair.
+/// @param folder `views` of a run directory.  @throws DataError for incomplete files.
 [[nodiscard]] MaskCheck check_masks(const std::filesystem::path& folder,
                                     const View& view,
                                     const Graph& graph);
