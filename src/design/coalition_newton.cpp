@@ -30,7 +30,7 @@ void for_each_of_part(const CoalitionProblem& problem, Index part, Function&& f)
         f(c, row);
 }
 
-/// What the coalitions of a part give.
+/// Sums over the coalitions of a part.
 struct CoalitionSums {
     MatrixXd hessian;  // lower triangle
     MatrixXd slopes;
@@ -68,7 +68,7 @@ void add_coalition(const CoalitionProblem& problem,
                 by_square -= q(left.v);
             }
             const double entry = 2 * by_inverse * by_square;
-            // Only the lower triangle is used; a shared unknown meets itself twice.
+            // Only the lower triangle is used; a shared unknown pairs with itself twice.
             const bool twice = left.unknown == right.unknown && i != j;
             sums.hessian(right.unknown, left.unknown) += twice ? 2 * entry : entry;
         }
@@ -91,7 +91,7 @@ std::vector<CoalitionSums> sums_of_parts(const CoalitionProblem& problem,
     return sums;
 }
 
-/// Of the constraints of a part: from their slopes.
+/// Adds the constraints of a part, from their slopes.
 void add_slacks(const CoalitionProblem& problem,
                 const CoalitionPoint& point,
                 double target,
@@ -103,8 +103,8 @@ void add_slacks(const CoalitionProblem& problem,
         const VectorXd push = (slack.inverse() * target).matrix();
         system.gradient -= weighted.middleRows(row, problem.agents()).transpose() * push;
         for (int u = 0; u < problem.agents(); ++u) {
-            // Curvature of the constraint included; negative only far inside, where the
-            // Hessian without it is still positive.
+            // Includes the curvature of the constraint; negative only far inside, where the Hessian
+            // without it is still positive.
             const double f = point.precision[static_cast<std::size_t>(c)](u, u);
             const double weight = point.price.limit(u, c) * (1 / point.slack(u, c) - 2 * f);
             weighted.row(row + u) *= std::sqrt(std::max(0.0, weight));
@@ -205,7 +205,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Share of the way to the boundary that a step may go.
+/// Largest part of the way to the boundary that a step may take.
 constexpr double inside = 0.95;
 
 /// The full step.
@@ -254,8 +254,8 @@ Change change_along(const CoalitionProblem& problem,
     return change;
 }
 
-/// The longest share of a step, up to 1, that keeps what is positive so; slacks to first order:
-/// they are concave, and fall at least as fast as their slopes say.
+/// The longest share of a step, up to 1, that keeps positive quantities positive. First-order
+/// slacks suffice: slacks are concave and fall at least that fast.
 double longest_step(const CoalitionProblem& problem,
                     const CoalitionPoint& point,
                     const Change& change) {
@@ -302,11 +302,12 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Least mean complementarity that a step aims at, as a share of the present one. Where it proves
-/// too bold, because few of the step's length could be taken, the next ones aim at more.
+/// Smallest target of the mean complementarity, as a share of the present one. If only a short step
+/// could be taken, the next ones aim higher.
 constexpr double centring = 0.15;
 constexpr double most_cautious = 0.8;
-/// Adds the coalitions that are violated most. @return the largest excess over all coalitions.
+/// Adds the most violated coalitions.
+/// @return the largest excess over all coalitions.
 double add_violated(CoalitionProblem& problem, const VectorXd& phi, int size) {
     constexpr std::size_t most_at_once = 60;
     std::vector<std::pair<double, Coalition>> violated;
@@ -364,14 +365,15 @@ bool CoalitionPath::advance() {
     const double present = complementarity(problem_, point_);
     if (stalled(std::min(best_value_, value) - best_bound_, present)) return false;
     if (present < 1e-13 * problem_.cost().dot(point_.phi)) return false;  // rounding decides
-    // A short step means that the point is off the path: come back to it first.
+    // A short step means that the point is off the path: return to it first.
     if (step.length < 0.5) aim_ = std::min(most_cautious, std::sqrt(aim_));
     if (step.length > 0.8) aim_ = std::max(centring, aim_ * aim_);
     target_ = (step.length > 0.2 ? aim_ : 1.0) * present;
     return true;
 }
 
-/// Of all coalitions: adds those that are violated most. @return the largest excess.
+/// Adds the most violated of all coalitions.
+/// @return the largest excess.
 double CoalitionPath::check_all() {
     const double worst = all_ ? excess(problem_, point_)
                               : add_violated(problem_, point_.phi, options_.coalition_size);
@@ -383,7 +385,7 @@ double CoalitionPath::check_all() {
     return worst;
 }
 
-/// Where M is singular rounding ends the progress before the gap is met.
+/// If M is singular rounding ends the progress before the gap is met.
 bool CoalitionPath::stalled(double gap, double present) {
     constexpr int patience = 25;
     if (gap < 0.9 * last_gap_ || present < 0.9 * last_present_) {
@@ -401,8 +403,8 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Shared noise and nothing else, with a mean diagonal of 1 / min kappa; alike in all groups, or
-/// more where members are in few and where it costs less.
+/// Shared noise only, with a mean diagonal of 1 / min kappa; equal in all groups, or more where
+/// members are in few groups and it costs less.
 VectorXd shared_noise(const GroupLayout& layout,
                       const VectorXd& cost,
                       const VectorXd& kappa,
@@ -426,7 +428,7 @@ VectorXd shared_noise(const GroupLayout& layout,
     return shared / (layout.diagonal(shared).mean() * kappa.minCoeff());
 }
 
-/// Private variances times what each lacks most.
+/// Multiplies private variances by the largest lack.
 void follow_lack(const GroupLayout& layout, const VectorXd& excess, VectorXd& values) {
     VectorXd lack = VectorXd::Zero(layout.variances());
     for (int u = 0; u < layout.agents(); ++u) {
@@ -559,8 +561,8 @@ double largest_slope(const CoalitionProblem& problem,
 
 double certified_lower_bound(const CoalitionProblem& problem, const CoalitionPoint& point) {
     const PricedPrecision priced = priced_precision(problem, point);
-    // Any prices of the cap will do. Where M is singular on a block, rounding in the slope must
-    // not be divided by almost nothing: try what a little more costs.
+    // Any prices of the cap are valid. If M is singular on a block, rounding in the slope must not
+    // be divided by almost nothing: try slightly larger costs.
     double best = 0;
     for (double more = 0; more < 1e-4; more = more == 0 ? 1e-13 : 10 * more) {
         const VectorXd cap_price = point.price.cap.array() + more;

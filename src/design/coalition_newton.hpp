@@ -14,19 +14,20 @@ struct NewtonSystem {
     Eigen::VectorXd gradient;    ///< of cost.phi - target * sum log slack
     Eigen::MatrixXd hessian;     ///< lower triangle, positive definite
     Eigen::MatrixXd cap_slopes;  ///< of R_uu: agents x unknowns
-    /// Of the slacks, a part of the coalitions each: (agents of its coalitions) x unknowns.
+    /// Slopes of the slacks, one block per part of the coalitions: (agents of its coalitions) x
+    /// unknowns.
     std::vector<Eigen::MatrixXd> slack_slopes;
 };
 
 /// The slack 1/f - 1/kappa_u, f = [Y]_uu, Y = (R^(I))^-1, has the slope (b^T Y e_u)^2 / f^2 along
 /// b; the Hessian gets 2 (b^T Q c)(b^T Y c) with Q = Y diag(price / f^2) Y. In this form the
-/// constraint is concave and homogeneous of degree 1, nearly linear. Free blocks have a log-det
+/// constraint is concave, homogeneous of degree 1, and nearly linear. Free blocks have a log-det
 /// barrier. docs/equations.md 5. Cost: with N unknowns and m constraints O(m N^2).
 [[nodiscard]] NewtonSystem newton_system(const CoalitionProblem& problem,
                                          const CoalitionPoint& point,
                                          double target);
 
-/// How the slacks change to first order, agents x coalitions; 0 for members.
+/// First-order change of the slacks, agents x coalitions; 0 for members.
 [[nodiscard]] Eigen::MatrixXd slack_change(const CoalitionProblem& problem,
                                            const NewtonSystem& system,
                                            const Eigen::VectorXd& direction);
@@ -36,29 +37,29 @@ struct CoalitionStep {
     CoalitionPoint point;  ///< after it; empty if none was possible
 };
 
-/// One primal-dual Newton step towards products of slacks and multipliers of `target`.
-/// Cost: with N unknowns and m constraints O(m N^2 + N^3).
+/// One primal-dual Newton step towards slack times multiplier = `target`. Cost: with N unknowns and
+/// m constraints O(m N^2 + N^3).
 [[nodiscard]] CoalitionStep take_step(const CoalitionProblem& problem,
                                       const CoalitionPoint& point,
                                       double target);
 
-/// Up to this many coalitions all take part from the start.
+/// Up to this many coalitions all are included from the start.
 inline constexpr double few_coalitions = 300;
 
-/// The way of the iterates from the problem's start to its solution. Coalitions are added to the
-/// problem when they are violated, if there are many.
+/// The path of iterates from the start to the solution. Of many coalitions, violated ones are added
+/// on the way.
 class CoalitionPath {
   public:
-    /// @param problem with the coalitions that take part from the start.
+    /// @param problem with the coalitions included from the start.
     /// @throws ConfigError if no noise within the cap protects every agent.
     CoalitionPath(CoalitionProblem problem, const CoalitionOptions& options);
 
-    /// Until the gap is met or rounding ends the progress.
+    /// Runs until the gap is met or rounding ends the progress.
     void follow();
 
     [[nodiscard]] const CoalitionProblem& problem() const { return problem_; }
-    /// The best phi, feasible for all coalitions of the size, and a certified lower bound on what
-    /// any other costs.
+    /// The best phi, feasible for all coalitions of the size, and a certified lower bound on the
+    /// optimal cost.
     [[nodiscard]] const Eigen::VectorXd& best() const { return best_; }
     [[nodiscard]] double lower_bound() const { return best_bound_; }
     [[nodiscard]] int iterations() const { return iterations_; }
@@ -71,7 +72,7 @@ class CoalitionPath {
 
     CoalitionProblem problem_;
     CoalitionOptions options_;
-    bool all_;  // coalitions take part
+    bool all_;  // all coalitions are included
     CoalitionPoint point_;
     Eigen::VectorXd best_;
     double best_value_ = infinity, best_bound_ = 0;
@@ -80,31 +81,31 @@ class CoalitionPath {
     double target_ = 0, aim_ = 0;
 };
 
-/// Private noise alone, 1 / kappa_u each (the largest where it is common): protects everyone from
-/// everybody.
+/// Private noise alone, 1 / kappa_u each (the largest if common): protects every agent against any
+/// coalition.
 [[nodiscard]] Eigen::VectorXd private_values(const GroupLayout& layout,
                                              const Eigen::VectorXd& kappa);
 
-/// Values to begin a search with, feasible for the coalitions of a list: the cheapest of two
-/// families, over how much noise is shared: as much in every group (decor's), and as much for every
-/// agent where it costs little, with private noise that follows what each lacks. Some is shared
-/// wherever there are groups.
-/// @param cost of the layout's numbers.   @param cap largest R_uu, n, > 1 / kappa.
-/// Cost: 20 times excess_of_agents.
+/// Start values, feasible for a list of coalitions: the cheapest of two families, over the amount
+/// of shared noise: equal in every group (as in decor), or equal for every agent at low cost, with
+/// private noise for what each lacks. Every group shares some noise. Cost: 20 times
+/// excess_of_agents.
+/// @param cost of the layout's values.
+/// @param cap largest R_uu, n, > 1 / kappa.
 [[nodiscard]] Eigen::VectorXd first_values(const GroupLayout& layout,
                                            const Eigen::VectorXd& cost,
                                            const Eigen::VectorXd& cap,
                                            const Eigen::VectorXd& kappa,
                                            const std::vector<Coalition>& coalitions);
 
-/// Whether some share seeds with many more than most do: first values are then off by very
-/// different factors, and long steps from there swing.
+/// Whether some agents share seeds with many more others than most: first values are then off by
+/// different factors, and long steps oscillate.
 [[nodiscard]] bool is_uneven(const GroupLayout& layout);
 
 /// A lower bound on cost.phi over all feasible phi, from the multipliers of a point: for prices
 /// lambda of [(R^(I))^-1]_uu <= kappa_u and nu of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu and
-/// the smallest a^2 with -grad P <= a^2 (M + diag nu) on every block, it is
-/// P^2 / (a^2 sum kappa lambda) - sum nu cap. docs/equations.md 5. Cost: O(n^3) a coalition.
+/// the smallest a^2 with -grad P <= a^2 (M + diag nu) on every block, it is P^2 / (a^2 sum kappa
+/// lambda) - sum nu cap. docs/equations.md 5. Cost: O(n^3) a coalition.
 [[nodiscard]] double certified_lower_bound(const CoalitionProblem& problem,
                                            const CoalitionPoint& point);
 

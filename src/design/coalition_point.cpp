@@ -23,7 +23,7 @@ bool complete(const CoalitionProblem& problem, CoalitionPoint& point, Index c) {
     bool positive = true;
     for (int u = 0; u < problem.agents(); ++u) {
         const double f = (*inverse)(u, u);
-        if (f == 0) continue;  // in the coalition
+        if (f == 0) continue;  // member of the coalition
         point.slack(u, c) = 1 / f - 1 / problem.kappa()(u);
         positive = positive && point.slack(u, c) > 0;
     }
@@ -87,7 +87,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Calls f(k) for every group with noise that meets a coalition, once.
+/// Calls f(k) once for every group with noise that meets a coalition.
 template <class Function>
 void for_each_known_group(const GroupLayout& layout,
                           const VectorXd& values,
@@ -130,7 +130,7 @@ UnknownPrecision::UnknownPrecision(const GroupLayout& layout,
                 const int a = place[static_cast<std::size_t>(members[i])];
                 const int b = place[static_cast<std::size_t>(members[j])];
                 if (a < 0 || b < 0) continue;
-                // Of a difference only one member can be outside.
+                // A difference has only one member outside.
                 known(a, b) += layout.shape() == GroupNoise::difference
                                    ? *first
                                    : first[i + j * members.size()];
@@ -159,7 +159,7 @@ bool UnknownPrecision::change(const MatrixXd& precision, const MatrixXd& known) 
     MatrixXd factor = known;
     if (!cholesky(factor)) return false;
     change_.emplace(precision, coalition_, support_, factor.sparseView());
-    constexpr double least_left = 1e-9;  // below, rounding is too near
+    constexpr double least_left = 1e-9;  // below, rounding dominates
     if (change_->left() > least_left) return true;
     change_.reset();
     return false;
@@ -185,7 +185,7 @@ std::optional<InvertedCovariance> inverse_of(const GroupLayout& layout, const Ve
 
 namespace {
 
-/// Excess of all agents for every coalition of a part of a list; calls take(part, c, excess).
+/// Excess of all agents for every coalition of a list; calls take(part, c, excess).
 template <class Function>
 void for_each_excess(const GroupLayout& layout,
                      const VectorXd& values,

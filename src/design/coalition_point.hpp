@@ -15,10 +15,10 @@ namespace sotto {
 struct CoalitionPrices {
     Eigen::MatrixXd limit;  ///< of 1/f >= 1/kappa_u, agents x coalitions; 0 for members
     Eigen::VectorXd cap;    ///< of R_uu <= cap
-    Eigen::VectorXd zero;   ///< of phi >= 0, where the sign is fixed
+    Eigen::VectorXd zero;   ///< of phi >= 0, for unknowns of fixed sign
 };
 
-/// A strictly feasible point with what follows from it, and multipliers.
+/// A strictly feasible point with derived values and multipliers.
 struct CoalitionPoint {
     Eigen::VectorXd phi;
     std::vector<Eigen::MatrixXd> precision;  ///< (R^(I))^-1 of every coalition
@@ -28,12 +28,12 @@ struct CoalitionPoint {
     CoalitionPrices price;
 };
 
-/// The point of phi, without multipliers; nothing if phi is not strictly feasible.
-/// Cost: O(n^3) a coalition.
+/// The point of phi, without multipliers; nothing unless phi is strictly feasible. Cost: O(n^3) a
+/// coalition.
 [[nodiscard]] std::optional<CoalitionPoint> feasible_point(const CoalitionProblem& problem,
                                                            Eigen::VectorXd phi);
 
-/// Multipliers at which every product with its slack is `target`.
+/// Multipliers with slack times multiplier = `target`.
 [[nodiscard]] CoalitionPrices balanced_prices(const CoalitionProblem& problem,
                                               const CoalitionPoint& point,
                                               double target);
@@ -41,12 +41,12 @@ struct CoalitionPoint {
 /// Mean product of slacks and multipliers.
 [[nodiscard]] double complementarity(const CoalitionProblem& problem, const CoalitionPoint& point);
 
-/// max over the coalitions so far of [(R^(I))^-1]_uu / kappa_u.
+/// max over the included coalitions of [(R^(I))^-1]_uu / kappa_u.
 [[nodiscard]] double excess(const CoalitionProblem& problem, const CoalitionPoint& point);
 
-/// (R^(I))^-1 of one coalition, R^(I) what it does not know. Where it shares seeds with few agents
-/// S it is an InverseChange of R^-1 of rank |I| + |S|. Cost: n |S|^2; n^3 where S is most of the
-/// agents.
+/// (R^(I))^-1 of one coalition. If it shares seeds with few agents S, an InverseChange of R^-1 of
+/// rank
+/// I| + |S|. Cost: n |S|^2; n^3 if S is most of the agents.
 class UnknownPrecision {
   public:
     /// @param covariance  R.  @param precision  R^-1; both must outlive this.
@@ -56,11 +56,12 @@ class UnknownPrecision {
                      const Eigen::MatrixXd& precision,
                      const Coalition& coalition);
 
-    /// False if R^(I) is not positive definite; then nothing else may be asked.
+    /// False if R^(I) is not positive definite; the other functions must then not be called.
     [[nodiscard]] bool positive() const { return positive_; }
     /// [(R^(I))^-1]_uu, n; 0 for members. Cost: n |S|.
     [[nodiscard]] Eigen::VectorXd diagonal() const;
-    /// Columns of it for agents outside, n x agents; rows of members are 0. Cost: n |S| a column.
+    /// Columns for agents outside the coalition, n x agents; rows of members are 0. Cost: n |S| a
+    /// column.
     [[nodiscard]] Eigen::MatrixXd columns(std::span<const int> agents) const;
 
   private:
@@ -79,18 +80,18 @@ struct InvertedCovariance {
     Eigen::MatrixXd covariance, precision;
 };
 
-/// Of values; nothing where R is not positive definite. Cost: O(n^3).
+/// R and R^-1 of values; nothing unless R is positive definite. Cost: O(n^3).
 [[nodiscard]] std::optional<InvertedCovariance> inverse_of(const GroupLayout& layout,
                                                            const Eigen::VectorXd& values);
 
-/// max_u [(R^(I))^-1]_uu / kappa_u of every coalition of a list; infinite where R^(I) is singular.
-/// Cost: that of an UnknownPrecision each, on all threads.
+/// max_u [(R^(I))^-1]_uu / kappa_u of every coalition; infinite if R^(I) is singular. Cost: an
+/// UnknownPrecision each, on all threads.
 [[nodiscard]] std::vector<double> excesses(const GroupLayout& layout,
                                            const Eigen::VectorXd& values,
                                            const Eigen::VectorXd& kappa,
                                            const std::vector<Coalition>& coalitions);
 
-/// Of every agent: max over the coalitions of a list of [(R^(I))^-1]_uu / kappa_u. Same cost.
+/// For every agent, the max over the coalitions of [(R^(I))^-1]_uu / kappa_u. Same cost.
 [[nodiscard]] Eigen::VectorXd excess_of_agents(const GroupLayout& layout,
                                                const Eigen::VectorXd& values,
                                                const Eigen::VectorXd& kappa,
@@ -110,8 +111,7 @@ void for_each_part_of_coalitions(int agents, int size, Function&& f) {
     if (!part.empty()) f(part);
 }
 
-/// max over coalitions of a size of max_u [(R^(I))^-1]_uu / kappa_u; infinite where an R^(I) is
-/// singular. Cost: that of an UnknownPrecision each.
+/// The largest of `excesses` over all coalitions of a size. Cost: an UnknownPrecision each.
 [[nodiscard]] double largest_excess(const GroupLayout& layout,
                                     const Eigen::VectorXd& values,
                                     const Eigen::VectorXd& kappa,

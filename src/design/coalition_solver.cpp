@@ -42,7 +42,7 @@ void check_groups(std::span<const SeedGroup> groups, GroupNoise shape, int agent
     }
 }
 
-/// Numbers kept in a step: slopes of every coalition's agents by every unknown.
+/// Numbers stored in a step: slopes of every coalition's agents by every unknown.
 void check_size(const CoalitionProblem& problem, const CoalitionOptions& options) {
     constexpr double most_slopes = 3e8;  // 2.4 GB
     const double count = count_coalitions(problem.agents(), options.coalition_size);
@@ -59,7 +59,7 @@ void check_size(const CoalitionProblem& problem, const CoalitionOptions& options
                         options.instead));
 }
 
-/// All, or where there are many, neighbours by number.
+/// All, or of many those of neighbours by number.
 void add_first_coalitions(CoalitionProblem& problem, int size) {
     const int agents = problem.agents();
     if (count_coalitions(agents, size) <= few_coalitions) {
@@ -74,13 +74,13 @@ void add_first_coalitions(CoalitionProblem& problem, int size) {
     }
 }
 
-/// Newton's method to a gap of 1e-5 takes this many operations a step for about half a second in
-/// all; where it would need more, prices and weights find the same to a per cent in less.
+/// With this many operations a step, Newton's method reaches a gap of 1e-5 in about half a second;
+/// above, prices and weights reach a per cent faster.
 constexpr double most_newton_operations = 1e8;
-/// Gaps below this are only asked of Newton's method, where it can be afforded at all.
+/// Only Newton's method is used for gaps below this.
 constexpr double least_gap_of_weights = 1e-3;
 constexpr double newton_gap = 1e-5;
-/// Share of the gap that is left to noise that is dropped.
+/// Share of the gap for dropping noise.
 constexpr double share_of_dropping = 0.1;
 
 bool newton_is_best(int agents, Index unknowns, const CoalitionOptions& options) {
@@ -91,7 +91,7 @@ bool newton_is_best(int agents, Index unknowns, const CoalitionOptions& options)
            constraints * size * size + size * size * size / 3 <= most_newton_operations;
 }
 
-/// One number for every coefficient of Newton's problem.
+/// Number of coefficients in Newton's problem.
 Index unknowns_of(const GroupLayout& layout) {
     Index unknowns = layout.variances();
     for (std::size_t k = 0; k < layout.groups().size(); ++k)
@@ -125,8 +125,8 @@ LayoutSolution solve_by_newton(const GroupLayout& layout,
     return solution;
 }
 
-/// Pair noise that hardly helps costs its two agents a stream each: drop as much of it as costs
-/// little beside the gap.
+/// Drops pair noise that hardly helps, since it costs two agents a stream each, as long as the cost
+/// is small beside the gap.
 void drop_negligible(const GroupLayout& layout,
                      const VectorXd& cost,
                      const VectorXd& kappa,
@@ -271,7 +271,7 @@ VectorXd CoalitionProblem::start() const {
         else if (term.v < 0 || shape_ == GroupNoise::difference)
             shared(term.unknown) = 0.1 / (smallest * agents_);
     }
-    // Half of the room below the cap at most: close to it, or to no shared noise, steps are short.
+    // At most half of the room below the cap: near it, or without shared noise, steps are short.
     const VectorXd room = cap_ - variances(own), taken = variances(shared);
     double share = 1;
     for (int u = 0; u < agents_; ++u)

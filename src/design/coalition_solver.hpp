@@ -10,21 +10,21 @@
 
 namespace sotto {
 
-/// What the noise of one seed group may look like across its members.
+/// Form of one seed group's noise across its members.
 enum class GroupNoise {
     difference,  ///< of two members: c (e_u - e_v)(e_u - e_v)^T, c >= 0, which cancels in the mean
     free         ///< any positive semidefinite block
 };
 
 struct CoalitionOptions {
-    int coalition_size = 1;        ///< q: agents that may collude, 0 <= q < n
+    int coalition_size = 1;        ///< q: colluding agents, 0 <= q < n
     bool common_variance = false;  ///< one private variance for all agents
-    /// Stop when (value - lower_bound) <= relative_gap * value. At 0.001 and more Newton's method
-    /// is used only where it takes less than a second, and then to 1e-5.
+    /// Stops when (value - lower_bound) <= relative_gap * value. At 0.001 and above, Newton's
+    /// method is used only if it takes less than a second, and then to 1e-5.
     double relative_gap = 1e-5;
     double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u; > 1
     int max_iterations = 400;   ///< Newton steps
-    /// What else a user can choose where the problem is too large, ", or ...": ends the message.
+    /// Other choices for a problem that is too large, ", or ...", appended to the message.
     std::string instead = {};
 };
 
@@ -32,48 +32,48 @@ struct CoalitionSolution {
     Eigen::VectorXd private_variance;               ///< s2_u, n, > 0
     std::vector<Eigen::MatrixXd> group_covariance;  ///< R_k, members x members, PSD; may be 0
     double value = 0;                               ///< Tr(M R)
-    double lower_bound = 0;  ///< certified, over all plans of this shape within the variance cap
+    double lower_bound = 0;  ///< certified, over all plans of this form within the variance cap
     int iterations = 0;      ///< Newton steps
-    long coalitions = 0;     ///< that took part in the optimisation; all are checked at the end
+    long coalitions = 0;     ///< included in the optimisation; all are checked at the end
     bool capped = false;     ///< the variance cap binds
     [[nodiscard]] double relative_gap() const {
         return value > 0 ? (value - lower_bound) / value : 0;
     }
 };
 
-/// Private noise and noise of seed groups that leave the least after mixing, while no coalition of
-/// q agents learns too much. [C] section V-D, docs/equations.md 5.
+/// Optimal private noise and noise of seed groups against every coalition of q agents. [C] section
+/// V-D, docs/equations.md 5.
 ///
 /// A coalition I knows every seed of a group that meets I, and its members' own noise. Unknown to
 /// it is R^(I) = diag(s2_u) + sum over groups H_k disjoint from I of R_k, and
 ///
 ///     minimise Tr(M R)  s.t.  [(R^(I))^-1]_uu <= kappa_u  for every |I| = q and u not in I.
 ///
-/// Small problems by Newton's method on a logarithmic barrier, others by prices and weights (plans
-/// of thousands of agents with sparse groups; coalition_weights.hpp). With x = (R^(I))^-1 e_u
-/// the constraint's derivative by a variance along b is -(b^T x)^2. Certificate: for multipliers
-/// lambda >= 0 of the constraints and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is
-/// convex and homogeneous of degree -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) -
-/// sum nu cap/kappa, where a^2 is the smallest number with -grad P <= a^2 (M + diag(nu)) on every
-/// block. Coalitions are added when they are violated, if there are many.
+/// Small problems use Newton's method on a logarithmic barrier, others prices and weights
+/// (coalition_weights.hpp; thousands of agents with sparse groups). With x = (R^(I))^-1 e_u the
+/// constraint's derivative by a variance along b is -(b^T x)^2. Certificate: for multipliers lambda
+/// >= 0 of the constraints and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is convex and
+/// homogeneous of degree -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) - sum nu
+/// cap/kappa, where a^2 is the smallest number with -grad P <= a^2 (M + diag(nu)) on every block.
+/// Of many coalitions, violated ones are added on the way.
 ///
-/// @param utility  M, n x n, symmetric, PSD.       @param kappa  n, > 0, [1 / gradient-unit^2].
-/// @param groups   seed groups of at least two members; exactly two with GroupNoise::difference.
-/// @return feasible for every coalition of size q; read `lower_bound` for how good. Pure.
-///         Cost: with N unknowns and m constraints O(m N^2 + N^3) a Newton step, 30 to 60 steps;
-///         by weights n^3 + sum over coalitions of n |S_I|^2 (S_I: agents that share seeds with it)
-///         an iteration, 50 to 500 of them, and n^2 numbers of memory.
-/// @throws ConfigError for kappa, coalition size, groups or cap out of range, a million coalitions
-///         and more; where a gap below 0.001 is asked for also for more than 6000 unknowns or
-///         2.4 GB.
+/// @param utility M, n x n, symmetric, PSD.
+/// @param kappa n, > 0, [1 / gradient-unit^2].
+/// @param groups seed groups of at least two members; exactly two with GroupNoise::difference.
+/// @return feasible for every coalition of size q; see `lower_bound` for its quality. Pure. Cost:
+/// with N unknowns and m constraints O(m N^2 + N^3) a Newton step, 30 to 60 steps; by weights n^3 +
+/// sum over coalitions of n |S_I|^2 (S_I: agents that share seeds with it) an iteration, 50 to 500
+/// of them, and n^2 numbers of memory.
+/// @throws ConfigError for kappa, coalition size, groups or cap out of range, and for a million
+/// coalitions or more; for a gap below 0.001 also for more than 6000 unknowns or 2.4 GB.
 [[nodiscard]] CoalitionSolution solve_coalition_covariance(const Eigen::MatrixXd& utility,
                                                            const Eigen::VectorXd& kappa,
                                                            std::span<const SeedGroup> groups,
                                                            GroupNoise shape,
                                                            const CoalitionOptions& options = {});
 
-/// One term phi * b b^T of R: b = e_u, or e_u - e_v. Squares of such vectors span all symmetric
-/// matrices, so a free block is a sum of them whose coefficients may be negative.
+/// One term phi * b b^T of R: b = e_u, or e_u - e_v. Such squares span all symmetric matrices, so a
+/// free block is a sum of them with coefficients of either sign.
 struct CoalitionTerm {
     int u = 0;
     int v = -1;      ///< -1: b = e_u
@@ -91,12 +91,12 @@ using Coalition = std::vector<int>;
 /// Whether the coalition holds the seed of a group.
 [[nodiscard]] bool meets(const SeedGroup& group, const Coalition& coalition);
 
-/// Parts that the coalitions are split into for threads; fixed, so that sums do not depend on how
-/// many threads there are.
+/// Parts into which coalitions are split for threads; fixed, so that sums do not depend on the
+/// number of threads.
 inline constexpr long coalition_parts = 4;
 
-/// The convex problem of solve_coalition_covariance over the coalitions added so far. The unknowns
-/// phi are the coefficients of the terms of R.
+/// The convex problem of solve_coalition_covariance over the included coalitions. The unknowns phi
+/// are the coefficients of the terms of R.
 class CoalitionProblem {
   public:
     /// @throws ConfigError for too many unknowns.
@@ -116,16 +116,16 @@ class CoalitionProblem {
     [[nodiscard]] const std::vector<CoalitionTerm>& terms() const { return terms_; }
     [[nodiscard]] std::span<const CoalitionTerm> terms_of(std::size_t group) const;
     [[nodiscard]] int unknowns() const { return unknowns_; }
-    /// Unknowns before this must be > 0; the others make free blocks.
+    /// Unknowns before this must be > 0; the others form free blocks.
     [[nodiscard]] Eigen::Index nonnegative() const { return nonnegative_; }
     [[nodiscard]] const Eigen::VectorXd& cost() const { return cost_; }  ///< Tr(M R) = cost.phi
     [[nodiscard]] const std::vector<Coalition>& coalitions() const { return coalitions_; }
     void add(Coalition coalition) { coalitions_.push_back(std::move(coalition)); }
 
-    /// Threads worth starting: those that wait for each other cost more than small problems take.
+    /// Number of threads worth starting for this size.
     [[nodiscard]] int threads() const;
 
-    /// Strictly feasible for every coalition, unless common noise needs more than a cap allows.
+    /// Strictly feasible for every coalition, unless common noise exceeds the cap.
     [[nodiscard]] Eigen::VectorXd start() const;
 
     /// R_uu.
@@ -140,7 +140,7 @@ class CoalitionProblem {
     /// Terms of R^(I).
     [[nodiscard]] std::vector<CoalitionTerm> unknown_terms(const Coalition& coalition) const;
 
-    /// (R^(I))^-1, rows and columns of the coalition zero; nothing if R^(I) is not positive
+    /// (R^(I))^-1 with zero rows and columns for the coalition; nothing unless R^(I) is positive
     /// definite. Cost: O(n^3).
     [[nodiscard]] std::optional<Eigen::MatrixXd> unknown_precision(
         const Eigen::VectorXd& phi, const Coalition& coalition) const;
@@ -167,9 +167,9 @@ class CoalitionProblem {
     std::vector<Coalition> coalitions_;
 };
 
-/// Private noise and noise of seed groups as numbers in a row: the private variances (one where
-/// they are common), then S_k of every group, column by column, with R_k = T S_k T^T on its
-/// members: T = (1, -1)^T for differences, T = I for free blocks.
+/// Private noise and noise of seed groups as a vector: the private variances (one if common), then
+/// S_k of every group, column by column, with R_k = T S_k T^T on its members: T = (1, -1)^T for
+/// differences, T = I for free blocks.
 class GroupLayout {
   public:
     GroupLayout(int agents,
@@ -183,12 +183,12 @@ class GroupLayout {
     [[nodiscard]] std::span<const int> groups_of(int agent) const {
         return groups_of_[static_cast<std::size_t>(agent)];
     }
-    /// With how many others an agent shares groups, one counted for each group.
+    /// Number of others with whom an agent shares groups, counted once per group.
     [[nodiscard]] double partners_of(int agent) const;
     [[nodiscard]] Eigen::Index size() const { return size_; }
     [[nodiscard]] Eigen::Index variances() const { return common_variance_ ? 1 : agents_; }
     [[nodiscard]] Eigen::Index variance_of(int agent) const { return common_variance_ ? 0 : agent; }
-    /// Where S_k begins, and its rows.
+    /// Offset of S_k, and its number of rows.
     [[nodiscard]] Eigen::Index first(std::size_t group) const { return first_[group]; }
     [[nodiscard]] Eigen::Index rank(std::size_t group) const;
 
@@ -198,9 +198,9 @@ class GroupLayout {
     [[nodiscard]] Eigen::VectorXd diagonal(const Eigen::VectorXd& values) const;
     /// R_k, members x members.
     [[nodiscard]] Eigen::MatrixXd block(const Eigen::VectorXd& values, std::size_t group) const;
-    /// T^T A T on every part: the derivative of Tr(A R) by the numbers.
+    /// T^T A T on every part: the gradient of Tr(A R).
     [[nodiscard]] Eigen::VectorXd along(const Eigen::MatrixXd& a) const;
-    /// The same of a diagonal matrix.
+    /// The same for a diagonal matrix.
     [[nodiscard]] Eigen::VectorXd along_diagonal(const Eigen::VectorXd& a) const;
 
   private:
@@ -213,13 +213,13 @@ class GroupLayout {
     Eigen::Index size_ = 0;
 };
 
-/// What a solver finds.
+/// Result of a solver.
 struct LayoutSolution {
     Eigen::VectorXd values;  ///< of the layout; feasible for every coalition
     double value = 0;        ///< Tr(M R)
     double lower_bound = 0;  ///< certified, within the variance cap
     int iterations = 0;
-    long coalitions = 0;  ///< that took part
+    long coalitions = 0;  ///< included in the optimisation
 };
 
 }  // namespace sotto

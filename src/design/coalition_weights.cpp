@@ -30,16 +30,16 @@ using Eigen::Map;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// All coalitions take part from the start while that is at most so many multiplications a pass.
+/// Up to this many multiplications a pass, all coalitions are included from the start.
 constexpr double most_for_all = 5e9;
-/// What one look at all coalitions may take, some minutes; passes take as much or less.
+/// Limit of one pass over all coalitions, some minutes.
 constexpr double most_multiplications = 1e12;
-/// What all passes may take, some minutes; then the best so far has to do, with its gap.
+/// Limit of all passes, some minutes; then the best result so far is returned, with its gap.
 constexpr double most_in_all = 2e12;
-/// Larger ones are faster until prices swing; then they are made smaller.
+/// Larger powers are faster until prices oscillate; then they are reduced.
 constexpr double first_power = 3, least_power = 1;
-/// Constraints whose price is less than this share of a typical one are left out of an iteration,
-/// and of its certificate.
+/// Constraints with a price below this share of a typical one are left out of an iteration and its
+/// certificate.
 constexpr double negligible_price = 1e-3;
 
 class Weights {
@@ -69,7 +69,7 @@ class Weights {
     LayoutSolution solve();
 
   private:
-    /// What one pass over the coalitions finds, at X of the present values.
+    /// Result of one pass over the coalitions, at X of the present values.
     struct Pass {
         VectorXd gain;  ///< G of every part
         LimitPrices::Far far;
@@ -112,11 +112,11 @@ class Weights {
     void average(const Pass& pass);
 
     const GroupLayout& layout_;
-    std::vector<ColumnPair> pairs_;  // where groups are pairs with differences
+    std::vector<ColumnPair> pairs_;  // if groups are pairs with differences
     const VectorXd& kappa_;
     const CoalitionOptions& options_;
     VectorXd cost_, cap_;
-    VectorXd aim_;  // a little below the cap, so that it is met on the way
+    VectorXd aim_;  // slightly below the cap, so that it is met before convergence
     bool all_;
     std::vector<Coalition> coalitions_;
     LimitPrices prices_;
@@ -128,7 +128,7 @@ class Weights {
     Pass smoothed_;
     NumberSteps steps_;
     LayoutSolution best_;
-    /// The best for the coalitions that take part, to which swings go back.
+    /// The best state for the included coalitions, to which oscillations return.
     struct Calm {
         double value = infinity;
         VectorXd values;
@@ -140,7 +140,7 @@ class Weights {
 
 double Weights::multiplications_a_coalition() const {
     const double agents = layout_.agents();
-    double squares = 0;  // of how many an agent shares seeds with
+    double squares = 0;  // of the number of agents that an agent shares seeds with
     for (int u = 0; u < layout_.agents(); ++u)
         squares += std::pow(std::min(agents, options_.coalition_size * layout_.partners_of(u)), 2);
     return 2 * squares;
@@ -208,7 +208,7 @@ void Weights::add_gain(const Coalition& coalition, const MatrixXd& rows, VectorX
     if (layout_.shape() == GroupNoise::difference) {
         const Index first = layout_.variances();
         add_pair_distances(rows, pairs_, {gain.data() + first, pairs_.size()});
-        // Columns of members are 0: what their groups were given is what is to be taken back.
+        // Columns of members are 0: subtract what was added for their groups.
         for (const int member : coalition)
             for (const int k : layout_.groups_of(member)) {
                 const auto& members = groups[static_cast<std::size_t>(k)].members;
@@ -263,11 +263,11 @@ double Weights::certificate(const Pass& pass, const VectorXd& costs) const {
 }
 
 void Weights::buy(const Pass& pass, const VectorXd& costs) {
-    // At the best noise for given prices G = C reward / Tr(C S).
+    // At the optimal noise for given prices G = C reward / Tr(C S).
     const double unit = costs.dot(values_) / pass.reward;
     if (layout_.shape() == GroupNoise::difference) {
         const double least = 1e-7 * values_.head(layout_.variances()).mean();
-        // At the least power without haste: a step then never makes the priced sum larger.
+        // At the smallest power without haste: a step then never increases the priced sum.
         const double haste = (power_ - least_power) / (first_power - least_power);
         steps_.take(unit * pass.gain.cwiseQuotient(costs), haste, values_);
         values_ = values_.cwiseMax(least);
@@ -287,10 +287,10 @@ void Weights::buy(const Pass& pass, const VectorXd& costs) {
     }
 }
 
-/// Of all coalitions, those that the present values violate most.
+/// Adds the coalitions that the present values violate most.
 void Weights::add_violated() {
     constexpr std::size_t most = 200;
-    constexpr double quiet = 0.02;  // or the prices of the others would swing
+    constexpr double quiet = 0.02;  // otherwise the prices of the others would oscillate
     double worst = 0;
     std::vector<std::pair<double, Coalition>> violated;
     for_each_part_of_coalitions(
@@ -311,11 +311,11 @@ void Weights::add_violated() {
         add(std::move(coalition), best_.iterations == 0 ? 1 : quiet * typical_price_);
         added = true;
     }
-    // What was best knew less coalitions.
+    // The best state covered fewer coalitions.
     if (added) calm_ = {infinity, values_, prices_, typical_price_, mean_excess_, best_.iterations};
 }
 
-/// One pass over all coalitions that take part; not finite if values protect not at all.
+/// One pass over all included coalitions; not finite if the values protect nobody.
 Weights::Pass Weights::pass() {
     Pass all(layout_);
     const std::optional<InvertedCovariance> inverse = inverse_of(layout_, values_);
@@ -334,8 +334,8 @@ Weights::Pass Weights::pass() {
     return all;
 }
 
-/// Keeps what is better than before. Where prices swing and steps are large, goes back to it and
-/// makes them smaller; `stop` where nothing smaller would help.
+/// Keeps improvements. If prices oscillate and steps are large, returns to the best state with
+/// smaller steps; `stop` if smaller steps cannot help.
 Weights::Next Weights::calm(double value) {
     constexpr double swing = 1.3;
     constexpr int grace = 20;
@@ -372,7 +372,8 @@ bool Weights::stalled() {
     return false;
 }
 
-/// What the variance cap costs; a little everywhere, or noise that costs nothing would have no end.
+/// Price of the variance cap; slightly positive everywhere, since noise without a cost would grow
+/// forever.
 void Weights::price_cap(double excess, double value) {
     const VectorXd filled = (excess * layout_.diagonal(values_)).cwiseQuotient(aim_);
     const double little = 0.02 * options_.relative_gap * value / layout_.agents();
@@ -380,8 +381,8 @@ void Weights::price_cap(double excess, double value) {
                      .cwiseMax(little * cap_.cwiseInverse());
 }
 
-/// Passes of late: gain, reward and limit enter what a certificate says linearly, so that their
-/// means certify too, and more where prices swing around the best ones.
+/// Running means of passes: gain, reward and limit enter the certificate linearly, so their means
+/// certify too, and better if prices oscillate around the best ones.
 void Weights::average(const Pass& pass) {
     constexpr double newest = 0.1;
     const double share = smoothed_.limit > 0 ? newest : 1;

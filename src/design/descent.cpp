@@ -18,7 +18,7 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// What the last steps say of the inverse Hessian.
+/// Approximation of the inverse Hessian from the last steps.
 class Curvature {
   public:
     void add(VectorXd step, VectorXd change) {
@@ -55,7 +55,7 @@ class Curvature {
     std::deque<Pair> pairs_;
 };
 
-/// The first of some ever shorter steps that lowers f enough. False if there is none.
+/// The first of ever shorter steps that lowers f enough. False if there is none.
 bool shorten_until_lower(const DescentFunction& f,
                          const DescentPoint& from,
                          const VectorXd& direction,
@@ -69,7 +69,7 @@ bool shorten_until_lower(const DescentFunction& f,
         to.point = from.point + length * direction;
         to.value = f(to.point, to.gradient);
         if (to.value <= from.value + share * length * slope) return true;
-        // The minimum of the parabola through what is known, but not too near.
+        // The minimum of the interpolating parabola, but not too near.
         const double bend = 2 * (to.value - from.value - length * slope);
         const double shorter = std::isfinite(to.value) && bend > 0
                                    ? std::clamp(-slope * length / bend, 0.1, 0.5)

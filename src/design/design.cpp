@@ -113,8 +113,8 @@ Eigen::MatrixXd gram_of_estimates(const Eigen::VectorXd& factors, const Eigen::M
 }
 
 /// Sums over k <= m by doubling. With P = W^m, A_m = sum (W^k)^T W^k and B_m = sum k (W^k)^T W^k:
-/// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W. Every W^k
-/// that is not followed by others is multiplied by D^-1.
+/// A_2m = A_m + P^T A_m P,  B_2m = B_m + P^T (B_m + m A_m) P; one more step appends P W. Every
+/// leftmost W^k is multiplied by D^-1.
 /// @param factors the diagonal of D^-1.
 Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step,
                                const Eigen::VectorXd& factors,
@@ -143,7 +143,7 @@ Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step,
     return static_cast<double>(weights.length + 1) * plain - ramped;
 }
 
-/// The same with momentum or a mean of models: age by age.
+/// The same with momentum or an average, age by age.
 Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
                                  const Eigen::VectorXd& factors,
                                  const UtilityWeights& weights,
@@ -173,7 +173,7 @@ Eigen::MatrixXd general_utility(const MixingMatrix& mixing,
     return after.transpose() * result * after;
 }
 
-/// What mixing that changes makes of models: divided by w with push-sum.
+/// Estimates under changing mixing: models divided by w with push-sum.
 class Estimates {
   public:
     Estimates(const MixingSchedule& schedule, int gossip_steps, long rounds) {

@@ -16,8 +16,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// W = 1 - sum_e a_e b_e^T over links e = {u, v}, a_e = w_uv e_u - w_vu e_v and b_e = e_u - e_v, of
-/// which those with both ends there count in a round.
+/// W = 1 - sum_e a_e b_e^T over links e = {u, v}, a_e = w_uv e_u - w_vu e_v and b_e = e_u - e_v; a
+/// link counts in a round if both ends are present.
 class LossyMixing {
   public:
     LossyMixing(const MixingMatrix& mixing, double probability)
@@ -31,8 +31,8 @@ class LossyMixing {
                 if (v != u) add_link(mixing, u, v);
     }
 
-    /// E[W_S^T X W_S] of a symmetric X, and symmetric to the last bit: what is antisymmetric would
-    /// grow from step to step.
+    /// E[W_S^T X W_S] of a symmetric X, exactly symmetric: an antisymmetric part would grow from
+    /// step to step.
     [[nodiscard]] MatrixXd mixed(const MatrixXd& x) const {
         const MatrixXd product = x * difference_;
         MatrixXd result = x - kept_ * kept_ * (product + product.transpose());
@@ -51,8 +51,8 @@ class LossyMixing {
         return result;
     }
 
-    /// E[1{holders there} |W_S f|^2_X], f zero beside the holders: with x = f - sum over links of
-    /// holders, those to an agent v outside together count with probability q.
+    /// E[1{holders present} |W_S f|^2_X], f zero except at the holders: with x = f - sum over links
+    /// of holders, those to an outside agent v count together with probability q.
     [[nodiscard]] double recovered(const MatrixXd& x,
                                    const VectorXd& stream,
                                    const std::vector<int>& holders) const {
@@ -86,13 +86,13 @@ class LossyMixing {
         int other;
         double own;    // w_uv
         double back;   // w_vu
-        bool counted;  // once a link: by the end with the smaller number
+        bool counted;  // once per link: by the end with the smaller number
     };
 
     void add_link(const MixingMatrix& mixing, int u, int v) {
         const double own = mixing.weight(u, v), back = mixing.weight(v, u);
         links_[static_cast<std::size_t>(u)].push_back({v, own, back, u < v});
-        // On directed graphs v may not hear u, and then does not name the link itself.
+        // On directed graphs v may not hear u, and then does not list the link.
         bool named = false;
         for (const int w : mixing.members(v)) named = named || w == u;
         if (!named) links_[static_cast<std::size_t>(v)].push_back({u, back, own, v < u});
@@ -104,7 +104,7 @@ class LossyMixing {
                e.back * f.own * x(e.other, u) + e.back * f.back * x(e.other, f.other);
     }
 
-    /// Adds q^2 p to rows u of D X L_S for links of u, which are there whenever u's row counts.
+    /// Adds q^2 p to rows u of D X L_S for links of u, which count whenever u's row does.
     void add_own_rows(MatrixXd& cross, const MatrixXd& x) const {
         const double factor = kept_ * kept_ * lost_;
         for (Index u = 0; u < x.rows(); ++u)
@@ -115,7 +115,7 @@ class LossyMixing {
             }
     }
 
-    /// Adds E[L_S^T X L_S]: two links have q^4, q^3 with one end in common, q^2 where they are one.
+    /// Adds E[L_S^T X L_S]: two links have q^4, q^3 with one common end, q^2 if they are the same.
     void add_squares(MatrixXd& result, const MatrixXd& x, const MatrixXd& product) const {
         const double two = kept_ * kept_;
         result += two * two * (difference_.transpose() * product);
@@ -152,7 +152,7 @@ void require_lossy(const MixingMatrix& mixing, double probability) {
             "not arrive (allowed: mixing whose rows sum to 1)");
 }
 
-/// Y_1: what models after the first round count.
+/// Y_1: the weight of models after the first round.
 MatrixXd later_utility(const LossyMixing& lossy, const UtilityWeights& weights, Index agents) {
     MatrixXd later = MatrixXd::Zero(agents, agents);
     for (long age = weights.length; age >= 1; --age) {

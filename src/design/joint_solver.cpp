@@ -26,15 +26,15 @@ using Eigen::Map;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Rounds in which one record of one agent can take part; they follow each other in the solver's
-/// order of rows.
+/// Rounds in which one record of one agent can take part; consecutive in the solver's order of
+/// rows.
 struct JointPattern {
     Index first = 0, size = 0;  ///< rows
-    Index entry = 0;            ///< where B_p starts among the unknowns
+    Index entry = 0;            ///< offset of B_p among the unknowns
     double kappa = 0;
 };
 
-/// The patterns of all agents, and where their rows stand in H.
+/// The patterns of all agents, and their rows in H.
 class JointPatterns {
   public:
     JointPatterns(const VectorXd& kappa, Index rounds, long cycle)
@@ -54,7 +54,7 @@ class JointPatterns {
     [[nodiscard]] Index entries() const { return entries_; }
     /// m.
     [[nodiscard]] auto largest() const { return static_cast<double>(largest_); }
-    /// Row of H of every row here.
+    /// For every row here, its row in H.
     [[nodiscard]] const Eigen::VectorX<Index>& order() const { return order_; }
 
   private:
@@ -64,12 +64,12 @@ class JointPatterns {
     std::vector<JointPattern> patterns_;
 };
 
-/// What one B says.
+/// Results at one B.
 struct JointPoint {
     double bound = 0, value = infinity;
     double nuclear = 0, cost = 0;  ///< Tr (H^1/2 Z H^1/2)^1/2, cost(Z)
-    VectorXd image;                ///< where the fixed point goes from B
-    MatrixXd half_gram;            ///< Y, X = Y Y^T / excess is within the limits
+    VectorXd image;                ///< image of B under the fixed-point map
+    MatrixXd half_gram;            ///< Y, X = Y Y^T / excess is feasible
     double excess = 0;
 };
 
@@ -92,7 +92,7 @@ class JointDual {
         add_gram(product.transpose(), gram);
         const SymmetricEigen eigen = symmetric_eigen(gram);
         const double largest = eigen.values(eigen.values.size() - 1);
-        // What rounding may have made is not counted in the bound.
+        // Possible rounding is not counted in the bound.
         point.nuclear = (eigen.values.array() > 1e-13 * largest)
                             .select(eigen.values.cwiseMax(0).cwiseSqrt(), 0.0)
                             .sum();
@@ -123,12 +123,12 @@ class JointDual {
         if (equal()) return p.kappa * block.squaredNorm();
         return p.kappa * patterns_.largest() * block.rowwise().squaredNorm().maxCoeff();
     }
-    /// How many times X_p is above its limit; never less than it is.
+    /// The factor by which X_p exceeds its limit, never underestimated.
     [[nodiscard]] double excess(const MatrixXd& gram, const JointPattern& p) const {
         const VectorXd sums = gram.cwiseAbs().rowwise().sum();
         return equal() ? sums.maxCoeff() / p.kappa : sums.sum() / (p.kappa * patterns_.largest());
     }
-    /// The B_p that is best for the linearised dual, of direction G_p = X B_p.
+    /// The best B_p for the linearised dual of direction G_p = X B_p.
     void write_image(const MatrixXd& direction, const JointPattern& p, VectorXd& image) const {
         Map<MatrixXd> block(image.data() + p.entry, p.size, p.size);
         if (equal()) {
@@ -217,7 +217,7 @@ JointSolution solve_joint_gram(const MatrixXd& utility,
         }
         if (solution.value - solution.lower_bound <= options.relative_gap * solution.value) break;
         plain = std::move(point.image);
-        // The image has the best scale; the point is taken to it.
+        // The image has the best scale; scale the point to match.
         unknowns = steps.next(unknowns * (point.nuclear / point.cost), plain);
     }
     solution.value *= unit;
@@ -227,7 +227,7 @@ JointSolution solve_joint_gram(const MatrixXd& utility,
 
 namespace {
 
-/// Before a factor is solved for, that require_separate_rounds would refuse.
+/// Refuses early the shapes that require_separate_rounds would refuse.
 void require_separate_shape(const DesignInput& input) {
     const TemporalShape& shape = input.temporal;
     const bool one_lag = shape.kind == TemporalShape::Kind::one_lag;

@@ -10,12 +10,12 @@
 namespace sotto {
 
 struct JointOptions {
-    /// What a participation pattern of agent u, with at most m = ceil(T / cycle) rounds, may be
-    /// seen through: X_p, the rows and columns of X = C^T C of those rounds.
+    /// Constraint on X_p, the rows and columns of X = C^T C of one participation pattern of agent u
+    /// with at most m = ceil(T / cycle) rounds.
     enum class Columns {
         any,   ///< sens2(X_p) <= kappa_u m, over all changes of length 1 a round ([U] eq. 7)
         equal  ///< X_p <= kappa_u I: no column of C longer than alone; at the optimum X_p = kappa_u
-               ///< I, what solve_temporal_gram asks of a temporal factor
+               ///< I, the constraint of solve_temporal_gram
     };
     Columns columns = Columns::any;
     double relative_gap = 1e-6;  ///< stop when (value - lower_bound) <= relative_gap * value
@@ -32,52 +32,53 @@ struct JointSolution {
     }
 };
 
-/// The least noise that any correlation of all agents and all rounds leaves, products C_time (x)
-/// C_space or not, seen by somebody who sees all messages.
+/// Optimal noise with any correlation of all agents and all rounds, whether a product C_time (x)
+/// C_space or not, against an observer of all messages.
 ///
-/// Solves  min_X Tr(H X^-1)  s.t. what `columns` says, for every agent and pattern {j, j + cycle,
-/// ...}.                                          Source: [U] Definition 11, docs/equations.md 6
+/// Solves  min_X Tr(H X^-1)  s.t. the constraint `columns` for every agent and pattern {j, j +
+/// cycle, ...}.
+/// Source: [U] Definition 11, docs/equations.md 6
 ///
-/// The dual has a matrix Z_p >= 0 for each pattern: for any, with Z the block diagonal of them,
-/// (Tr (H^1/2 Z H^1/2)^1/2)^2 / cost(Z) is a lower bound, cost(Z) = sum kappa_u Tr Z_p (equal) or
-/// sum kappa_u m max_t (Z_p)_tt (any). Z_p = B_p B_p^T, and the fixed point X B_p / kappa_u = B_p,
-/// for `any` with the rows of B_p at one length, X = H^1/2 (H^1/2 Z H^1/2)^-1/2 H^1/2, ascends the
-/// dual; 10 to 40 steps with Anderson's acceleration. Directions of H below 1e-13 of the largest
-/// count as zero.
-/// @param utility H, n T x n T, symmetric, positive semidefinite, not 0; row t n + u.
-/// @param kappa n, > 0.  @param cycle b >= 1.
+/// The dual has a matrix Z_p >= 0 per pattern: with Z their block diagonal, (Tr (H^1/2 Z
+/// H^1/2)^1/2)^2 / cost(Z) is a lower bound, cost(Z) = sum kappa_u Tr Z_p (equal) or sum kappa_u m
+/// max_t (Z_p)_tt (any). Z_p = B_p B_p^T, and the fixed point X B_p / kappa_u = B_p, for `any` with
+/// the rows of B_p at one length, X = H^1/2 (H^1/2 Z H^1/2)^-1/2 H^1/2, ascends the dual; 10 to 40
+/// steps with Anderson acceleration. Directions of H below 1e-13 of the largest count as zero.
 /// Pure. Cost: an eigendecomposition of n T rows an iteration.
-/// @throws ConfigError if a kappa is not finite and positive, cycle < 1, H is 0, or H has no whole
-/// number of rounds.
+/// @param utility H, n T x n T, symmetric, positive semidefinite, not 0; row t n + u.
+/// @param kappa n, > 0.
+/// @param cycle b >= 1.
+/// @throws ConfigError if a kappa is not finite and positive, cycle < 1, H is 0, or its size is not
+/// a multiple of n.
 [[nodiscard]] JointSolution solve_joint_gram(const Eigen::MatrixXd& utility,
                                              const Eigen::VectorXd& kappa,
                                              long cycle,
                                              const JointOptions& options = {});
 
-/// @throws ConfigError if every round counts against every other, so that only X_time = I is left
-/// (where the input's shape asks for more); with Poisson sampling, if the shape lets rounds of one
-/// record share noise, or makes columns of C_time longer than 1 (require_separate_rounds).
+/// @throws ConfigError if every round counts against every other, which leaves only X_time = I (if
+/// the input's shape requests more); with Poisson sampling, if the shape lets rounds of one record
+/// share noise, or makes columns of C_time longer than 1 (require_separate_rounds).
 void require_choice_of_rounds(const DesignInput& input, std::string_view mechanism);
 
-/// The same where the smallest kappa is 1. Factors over rounds are solved for so: they are then the
-/// same, bit by bit, whatever the budget.
+/// The input scaled to smallest kappa 1. Factors over rounds are solved in this form, so that they
+/// are bitwise the same for every budget.
 [[nodiscard]] DesignInput relative_input(const DesignInput& input);
 
-/// The plan's spatial covariance where the smallest kappa is 1.
+/// The plan's spatial covariance, scaled to smallest kappa 1.
 [[nodiscard]] Eigen::MatrixXd relative_covariance(const NoisePlan& plan, const DesignInput& input);
 
-/// M of the trajectory, where the noise of every round is correlated by this factor.
+/// M of the trajectory for noise correlated by this factor.
 [[nodiscard]] Eigen::MatrixXd space_given_time(const DesignInput& input,
                                                const TemporalFactor& factor);
 
-/// Of memory.
+/// Size in memory.
 [[nodiscard]] std::size_t bytes_of(const TemporalFactor& factor);
 
-/// The best temporal factor of the input's shape, given the covariance across agents. The last
-/// solutions of this process are kept: trainings of a sweep often share them.
+/// The optimal temporal factor of the input's shape, given the covariance across agents. Recent
+/// solutions are cached.
 [[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
                                             const Eigen::MatrixXd& covariance);
-/// ... of this shape, as Certificate of solve_shaped_factor says.
+/// The same for this shape, with or without a lower bound (see solve_shaped_factor).
 [[nodiscard]] ShapedFactor time_given_space(const DesignInput& input,
                                             const Eigen::MatrixXd& covariance,
                                             const TemporalShape& shape,

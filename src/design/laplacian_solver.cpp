@@ -17,7 +17,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// What one coalition leaves unknown: s2 I + c L of the graph without it.
+/// Noise unknown to one coalition: s2 I + c L of the graph without it.
 struct RemainingGraph {
     RemainingGraph(const MatrixXd& laplacian,
                    const VectorXd& all_kappa,
@@ -41,7 +41,7 @@ struct RemainingGraph {
     MatrixXd squares;  // of the entries of its eigenvectors
 };
 
-/// R = s2 (I + ratio L), with s2 the smallest that satisfies every agent against every coalition.
+/// R = s2 (I + ratio L), with the smallest s2 that satisfies every agent against every coalition.
 class LaplacianFamily {
   public:
     LaplacianFamily(const MatrixXd& utility,
@@ -50,7 +50,7 @@ class LaplacianFamily {
                     int coalition_size)
         : kappa_(kappa) {
         private_cost_ = utility.trace();
-        // Zero on the complete graph, but for rounding.
+        // Zero on the complete graph, up to rounding.
         edge_cost_ = std::max(0.0, utility.cwiseProduct(laplacian).sum());
         degree_ = laplacian.diagonal();
         for_each_coalition(
@@ -77,8 +77,8 @@ class LaplacianFamily {
                ((1 + ratio * degree_.array()) * kappa_.array()).maxCoeff();
     }
 
-    /// Smallest cost over (s2, c) >= 0 that satisfies the constraints linearised at a point. The
-    /// constraints are convex, so every feasible point satisfies the linearisation: a lower bound.
+    /// Smallest cost over (s2, c) >= 0 that satisfies the constraints linearised at a point. They
+    /// are convex, so every feasible point satisfies the linearisation: a lower bound.
     [[nodiscard]] double lower_bound(double ratio) const {
         const double s2 = private_variance(ratio);
         std::vector<HalfPlane> all;
@@ -95,8 +95,8 @@ class LaplacianFamily {
                                edge_slope(u),
                                precision(u) - view.kappa(u) + private_slope(u) * s2 +
                                    edge_slope(u) * ratio * s2});
-            // However large c is, [R^-1]_uu >= |q_u|^2 / s2, q the vectors that L maps to 0. Where
-            // edge noise costs nothing (the complete graph) no linearisation says so.
+            // For every c, [R^-1]_uu >= |q_u|^2 / s2, q the null vectors of L. If edge noise costs
+            // nothing (the complete graph), no linearisation implies it.
             const double zero = 1e-10 * std::max(1.0, view.values.maxCoeff());
             const VectorXd null = (view.values.array() <= zero).cast<double>().matrix();
             least_s2 =
@@ -112,8 +112,8 @@ class LaplacianFamily {
         double a, b, r;
     };
 
-    /// Least cost over all half planes and c >= 0. For given c the least s2 is max (r - b c) / a,
-    /// so the cost is convex in c with the slope of whichever half plane binds: bisect to the two
+    /// Smallest cost over all half planes and c >= 0. For given c the smallest s2 is max (r - b c)
+    /// / a, so the cost is convex in c with the slope of the binding half plane: bisect to the two
     /// that bind on both sides of the optimum. Their intersection is at most the optimum of all.
     [[nodiscard]] double cheapest(const std::vector<HalfPlane>& planes) const {
         const auto binding = [&](double c) {
@@ -166,7 +166,7 @@ LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
     // Unequal kappa can exceed the cap with private noise alone; the cap is then relative to that.
     const double cap = std::max(variance_cap, family.relative_variance(0) * (1 + 1e-12));
 
-    // log(c/s2): from far below any effect up to where the cap is met.
+    // log(c/s2): from far below any effect up to the cap.
     double lower = std::log(1e-9), upper = std::log(1e12);
     LaplacianSolution solution;
     if (family.relative_variance(std::exp(upper)) > cap) {
@@ -179,7 +179,7 @@ LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
     }
     const auto value = [&](double log_ratio) { return family.value(std::exp(log_ratio)); };
     // Brent's method finds a minimum of a unimodal function to half the digits of its argument,
-    // which is all digits of the value.
+    // hence all digits of the value.
     double best = boost::math::tools::brent_find_minima(value, lower, upper, 40).first;
     if (value(upper) < value(best)) best = upper;
     double ratio = std::exp(best);

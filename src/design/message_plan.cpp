@@ -17,15 +17,14 @@ namespace sotto {
 
 namespace {
 
-/// Bits between the quietest noise and the step of the grid. Fewer would take more of the clip,
-/// sqrt(d) steps and under Laplace noise d; more would leave less room for models, which may be
-/// 2^50 steps.
+/// Bits between the quietest noise and the grid step. Fewer would take more of the clip, sqrt(d)
+/// steps or under Laplace noise d; more would leave less room for models, which may be 2^50 steps.
 int bits_below_quietest(const NoisePlan& plan) {
     constexpr int normal_bits = 30, laplace_bits = 34;
     return plan.distribution() == StreamDistribution::laplace ? laplace_bits : normal_bits;
 }
 
-/// How much louder every agent's noise must be than in a plan that meets kappa in one round.
+/// Factor on every agent's noise relative to a plan that meets kappa in one round.
 Eigen::VectorXd factors_for_run(const NoisePlan& plan,
                                 const DesignInput& input,
                                 const Eigen::VectorXd& precision) {
@@ -38,7 +37,7 @@ Eigen::VectorXd factors_for_run(const NoisePlan& plan,
         .cwiseSqrt();
 }
 
-/// So far below the quietest noise, or as fine as the loudest allows.
+/// That many bits below the quietest noise, or as fine as the loudest allows.
 int message_grid_log2(const NoisePlan& plan, double quietest) {
     const int wanted =
         static_cast<int>(std::floor(std::log2(quietest))) - bits_below_quietest(plan);
@@ -109,7 +108,7 @@ Design finish_message_plan(NoisePlan plan, const DesignInput& input) {
     for (int u = 0; u < plan.agents; ++u)
         if (louder(u) > 0) quietest = std::min(quietest, louder(u) / std::sqrt(precision(u)));
     for (auto& row : plan.rows)
-        // An agent without neighbours sends nothing, whatever its own copy carries.
+        // An agent without neighbours sends nothing, even if its own copy has noise.
         for (double& coefficient : row.coefficients) coefficient *= louder(row.sender);
     if (std::isfinite(quietest)) plan.grid_step_log2 = message_grid_log2(plan, quietest);
     plan.validate();

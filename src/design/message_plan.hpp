@@ -11,21 +11,20 @@ namespace sotto {
 /// A plan of noise on messages without streams: group u is agent u alone.
 [[nodiscard]] NoisePlan start_message_plan(std::string mechanism, const DesignInput& input);
 
-/// The same with one stream of Laplace noise an agent: stream u is agent u's.
+/// The same with one stream of Laplace noise per agent: stream u is agent u's.
 [[nodiscard]] NoisePlan start_laplace_plan(std::string mechanism, const DesignInput& input);
 
-/// @throws ConfigError naming the entry if a weight is negative: noise of a message that is meant
-/// to cancel in the mean over agents would count twice where agents weigh it with opposite signs.
+/// @throws ConfigError naming the entry if a weight is negative: noise that should cancel in the
+/// mean over agents would count twice where agents weigh it with opposite signs.
 void require_weights_of_one_sign(const std::string& mechanism, const MixingMatrix& mixing);
 
-/// Raises every agent's coefficients so that the budget covers run_sensitivity_squared instead of
-/// the number of participations that kappa counts, and chooses a grid of 2^-40 of the smallest
-/// standard deviation, so that rounding messages to it before the noise is added changes nothing
-/// that counts; a coarser one, up to 2^-20, where the loudest noise needs it (finest_grid_step).
-/// The clip leaves room for that rounding, whatever the grid (Trainer).
+/// Scales every agent's coefficients so that the budget covers run_sensitivity_squared instead of
+/// the number of participations in kappa. Chooses a grid of 2^-40 of the smallest standard
+/// deviation, so that rounding messages to it has no effect; up to 2^-20 if the loudest noise needs
+/// it (finest_grid_step). The clip leaves room for that rounding (Trainer).
 /// @param plan with noise that meets kappa in one round.
 /// @throws ConfigError if a kappa is not finite and positive, PrivacyError if an agent is not
-/// hidden, or the noise is too uneven for any grid.
+/// protected, or the noise is too uneven for any grid.
 [[nodiscard]] Design finish_message_plan(NoisePlan plan, const DesignInput& input);
 
 /// kappa in units of its smallest value, and that value.
@@ -36,15 +35,15 @@ struct RelativeLimits {
 /// @throws ConfigError if a kappa is not finite and positive.
 [[nodiscard]] RelativeLimits relative_limits(const Eigen::VectorXd& kappa);
 
-/// The plan with its `scale` raised by the rounding error of the factorisation, if any, so that its
-/// own coefficients meet kappa against every coalition of plan.coalition_size, and with the grid
-/// chosen: 2^-20 of the smallest conditional standard deviation, rounded down to a power of two.
+/// Finishes a plan: raises `scale` by the rounding error of the factorisation, if any, so that its
+/// own coefficients meet kappa against every coalition of plan.coalition_size, and sets the grid to
+/// 2^-20 of the smallest conditional standard deviation, rounded down to a power of two.
 /// @throws PrivacyError if its noise does not cover every agent.
 [[nodiscard]] NoisePlan finish_plan(NoisePlan plan, const Eigen::VectorXd& kappa);
 
-/// A finished plan with a temporal factor. Its scale is raised so that the budget covers the
-/// factor's squared sensitivity instead of the number of participations that kappa counts, and the
-/// grid becomes finer where rounds are conditionally quieter.
+/// A finished plan with a temporal factor: its scale covers the factor's squared sensitivity
+/// instead of the number of participations in kappa, and the grid is finer if rounds are
+/// conditionally quieter.
 /// @param factor C_time of input.rounds rounds.
 [[nodiscard]] NoisePlan correlate_over_rounds(NoisePlan plan,
                                               const DesignInput& input,

@@ -20,12 +20,12 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Of variance, in what stands for noise against coalitions: for `pairs` against any one agent,
-/// weights that are best so lost 0.2 and 0.34% against those found in turns (two graphs of 20
-/// agents); those of free noise 1 and 6%. Prices from 0.1 to 1 differ little.
+/// Price on variance that approximates noise against coalitions. For `pairs` against any one agent,
+/// the resulting weights lost 0.2 and 0.34% against those found in turns (two graphs of 20 agents),
+/// those of free noise 1 and 6%. Prices from 0.1 to 1 differ little.
 constexpr double price_of_privacy = 0.3;
 
-/// Floating-point operations of one design, about.
+/// Approximate floating-point operations of one design.
 double cost_of_design(const MixingDesignInput& input, const Mechanism& mechanism) {
     const double n = input.graph->agents();
     const double coalitions = count_coalitions(input.graph->agents(), input.coalition_size);
@@ -38,7 +38,7 @@ double cost_of_design(const MixingDesignInput& input, const Mechanism& mechanism
     return 80 * coalitions * n * unknowns * unknowns;
 }
 
-/// The mechanism whose designs rate weights; none where that is too dear.
+/// The mechanism whose designs rate weights; null if too slow.
 const Mechanism* judging_mechanism(const MixingDesignInput& input) {
     constexpr double dear = 6e9;
     const Mechanism* judge = input.mechanism;
@@ -57,14 +57,14 @@ const Mechanism* judging_mechanism(const MixingDesignInput& input) {
     return cost_of_design(input, *judge) > dear ? nullptr : judge;
 }
 
-/// Edge weights as what judges them sees them.
+/// Edge weights as rated by the judge.
 struct JudgedWeights {
     VectorXd weights;
     MatrixXd covariance{};  // R
     double objective = infinity;
 };
 
-/// Compares weights by the noise that they are made for.
+/// Compares weights by the noise designed for them.
 class MixingJudge {
   public:
     MixingJudge(const MixingDesignInput& input, const MixingSearch& search)
@@ -93,8 +93,8 @@ class MixingJudge {
         judged.objective = noise(design_utility(design)).value;
         return judged;
     }
-    /// R for these weights, weights for this R, and again, while it helps: where R is restricted
-    /// and a design is not dear.
+    /// Alternates between R for the weights and weights for R while it helps, if R is restricted
+    /// and a design is fast.
     [[nodiscard]] JudgedWeights in_turns(JudgedWeights best) const {
         constexpr int steps = 60;
         for (int turn = 0; turn < turns(); ++turn) {
@@ -108,7 +108,7 @@ class MixingJudge {
         }
         return best;
     }
-    /// Many designs take no time.
+    /// Whether many designs take no time.
     [[nodiscard]] bool quick() const { return turns() == most_turns; }
 
   private:
@@ -144,7 +144,7 @@ class MixingJudge {
     const Mechanism* mechanism_;
 };
 
-/// Local optima for noise that is quick to find, to begin from.
+/// Start points: local optima for noise that is fast to compute.
 std::vector<VectorXd> quick_optima(const MixingDesignInput& input, const MixingSearch& search) {
     const int n = input.graph->agents();
     const auto best = [&](const std::function<BestNoise()>& make, std::vector<VectorXd> more) {
@@ -162,7 +162,7 @@ std::vector<VectorXd> quick_optima(const MixingDesignInput& input, const MixingS
     return {free, independent, best(priced, {independent})};
 }
 
-/// With the polynomial of a round's exchanges fixed to what it is for some weights.
+/// With the gossip polynomial held fixed.
 JudgedWeights designed_weights(const MixingDesignInput& input,
                                const GossipPolynomial& gossip,
                                bool last) {

@@ -53,7 +53,7 @@ Value UtilityGain::gain(const Value& eigenvalue) const {
     Value sum = 0;
     for (long age = 1; age <= weights_.length; ++age) {
         const Value& now = response.next();
-        if (!lasting && now == Value(0)) break;  // and so are all that follow
+        if (!lasting && now == Value(0)) break;  // all later terms are 0 too
         sum += weights_.at(age) * now * now;
     }
     return sum * after * after;
@@ -104,7 +104,7 @@ VectorXd EdgeMixing::differences(const MatrixXd& matrix) const {
 
 MixingPoint::MixingPoint(const MatrixXd& mixing) {
     const Index n = mixing.rows();
-    // The mean's eigenvalue is lifted to where no other is: no vector is a mix of it and others.
+    // The mean's eigenvalue is shifted away from all others, so that no eigenvector mixes with it.
     const double lifted = 2 + 2 * mixing.cwiseAbs().rowwise().sum().maxCoeff();
     const double mean = lifted / static_cast<double>(n);
     const SymmetricEigen eigen = symmetric_eigen((mixing.array() + mean).matrix());

@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 
 constexpr double most_numbers = 1e8;
 
-/// The rounds of a schedule, and what is left in all later models of noise of each.
+/// The rounds of a schedule, and the effect of each round's noise on all later models.
 class ScheduledRounds {
   public:
     ScheduledRounds(const MixingSchedule& schedule, long rounds, int gossip_steps)
@@ -45,7 +45,7 @@ class ScheduledRounds {
     [[nodiscard]] const MatrixXd& left(Index round) const {
         return left_[static_cast<std::size_t>(round)];
     }
-    /// Columns after a round's exchanges.
+    /// Applies a round's exchanges to columns.
     void mix(Index round, MatrixXd& columns) const {
         multiply(schedule_.at(round).sparse(), columns);
     }
@@ -121,7 +121,7 @@ MatrixXd spatial_utility(const MixingSchedule& schedule,
         for (Index s = 0; s < count; ++s) result += steps(s) * steps(s) * rounds.left(s);
         return result;
     }
-    // Row s: what the factor makes of unit noise of round s.
+    // Row s: response to unit noise of round s.
     const MatrixXd inverse = steps.asDiagonal() * dense_factor(factor, static_cast<long>(count))
                                                       .triangularView<Eigen::Lower>()
                                                       .solve(MatrixXd::Identity(count, count));

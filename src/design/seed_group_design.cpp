@@ -39,7 +39,7 @@ std::size_t bytes_of_solution(const CoalitionSolution& solution) {
     return sizeof(double) * static_cast<std::size_t>(values);
 }
 
-/// What protects against coalitions too and takes no time to solve.
+/// A mechanism that also protects against coalitions and is fast to solve.
 std::string quick_mechanism() {
     return recommended_mechanisms([](const Mechanism& mechanism) {
                return mechanism.spatial_part && mechanism.coalitions && !mechanism.seed_groups();
@@ -49,8 +49,8 @@ std::string quick_mechanism() {
 
 CoalitionSolution solve_for_free_groups(const DesignInput& input) {
     CoalitionSolution solution = solve_for_seed_groups(input, GroupNoise::free);
-    // Differences of pairs are among the free blocks: where rounding kept those from their optimum,
-    // they may be better.
+    // Differences of pairs are among the free blocks, and may be better if rounding kept those from
+    // their optimum.
     const bool pairs = std::ranges::all_of(
         input.seed_groups, [](const SeedGroup& group) { return group.members.size() == 2; });
     if (pairs && solution.relative_gap() > 1e-4) {
@@ -100,7 +100,7 @@ Design make_seed_group_design(std::string mechanism,
 
 Design design_free_groups(std::string mechanism, const DesignInput& input) {
     const CoalitionSolution solution = solve_for_free_groups(input);
-    // What is left out is added again by raising the scale.
+    // What is left out is compensated by a larger scale.
     const double negligible = 1e-7 * solution.private_variance.minCoeff();
     std::vector<Eigen::MatrixXd> factors;
     for (const auto& block : solution.group_covariance)
@@ -180,9 +180,10 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// Of a price at once, however far a first guess is off.
+/// Largest change of a price in one step.
 constexpr double most_change = 10;
-/// What a new limit costs, beside one that is left out: little, or the others would swing.
+/// Initial price of a new limit, in units of a negligible one: small, or the others would
+/// oscillate.
 constexpr double beginning = 30;
 
 }  // namespace

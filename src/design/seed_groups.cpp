@@ -31,8 +31,7 @@ std::vector<SeedGroup> circulant_pairs(int agents, long partners) {
     return groups;
 }
 
-/// Every agent with the `partners` others that are nearest by hops; of those as near, the next by
-/// number.
+/// Every agent with the `partners` nearest others by hops, ties by number.
 std::vector<SeedGroup> nearest_pairs(const Graph& graph, long partners) {
     const int agents = graph.agents();
     std::set<std::vector<int>> pairs;

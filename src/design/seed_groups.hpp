@@ -10,25 +10,24 @@
 
 namespace sotto {
 
-/// Which agents share a seed: "all" (one group), "edges", "all-pairs", "neighbourhoods" (every
-/// closed neighbourhood), "nearest:K" (every agent with the K others that are nearest by hops, of
-/// those as near with the next by number; up to n K pairs), "circulant:K" (every agent with K
-/// others, the nearest by number, K even), or a FILE with the members of one group a line (agent
-/// numbers, separated by blanks or commas; # starts a comment). Pairs need not be edges: a pair
-/// seed comes from key agreement and costs no message. Groups of one agent are left out.
+/// Seed groups by name: "all" (one group), "edges", "all-pairs", "neighbourhoods" (every closed
+/// neighbourhood), "nearest:K" (every agent with its K nearest others by hops, ties by number; up
+/// to n K pairs), "circulant:K" (every agent with the K nearest by number, K even), or a FILE with
+/// the members of one group a line (agent numbers, separated by blanks or commas; # starts a
+/// comment). Pairs need not be edges: a pair seed comes from key agreement and costs no message.
+/// Groups of one agent are dropped.
 /// @throws ConfigError for an unknown name or K, DataError naming file and line.
 [[nodiscard]] std::vector<SeedGroup> make_seed_groups(const std::string& choice,
                                                       const Graph& graph);
 
-/// Whether a choice is the name of a FILE, and so names agents.
+/// Whether a choice is a FILE, and so names agents.
 [[nodiscard]] bool is_seed_group_file(const std::string& choice);
 
-/// What is chosen when the user does not: all pairs, or above 62 agents nearest:10, which leaves a
-/// few per cent more noise on sparse graphs and costs an agent fewer streams
-/// (docs/decisions/seed-groups.md).
+/// Default choice: all pairs, or nearest:10 above 62 agents, which leaves a few per cent more noise
+/// on sparse graphs with fewer streams per agent (docs/decisions/seed-groups.md).
 [[nodiscard]] std::string default_seed_groups(int agents);
 
-/// Their number and members, in order.
+/// Adds the number of groups and their members, in order.
 void add_to(Hasher& hasher, std::span<const SeedGroup> groups);
 
 }  // namespace sotto

@@ -55,7 +55,7 @@ std::pair<VectorXd, VectorXd> two_diagonals(const MixingMatrix& mixing,
     return {diagonal, subdiagonal};
 }
 
-/// H of `count` rounds from `first` on, of a longer run: all models from these rounds on count.
+/// H of `count` rounds from `first` on, within a longer run: all models from these rounds on count.
 MatrixXd block_utility(const WeightedModes& modes,
                        std::span<const double> steps,
                        Index first,
@@ -106,8 +106,8 @@ void require_rounds(long rounds, long cycle, bool symmetric, const TemporalShape
             most_dense_rounds));
 }
 
-/// Every block by itself, with a certificate.
-/// @param utility_of H of the block that begins at a round and has so many.
+/// Solves every block separately, with a certificate.
+/// @param utility_of H of a block, by first round and length.
 template <class UtilityOf>
 ShapedFactor solve_blocks(long rounds,
                           long cycle,
@@ -186,7 +186,7 @@ TemporalShape banded(long band, long restart) {
     return {TemporalShape::Kind::banded, band, restart};
 }
 
-/// Rounds whose noise the last round of a block may share.
+/// Largest number of earlier rounds that share noise with a round.
 long longest_reach(const DesignInput& input) {
     const long restart = input.temporal.restart;
     return (restart > 0 ? std::min(restart, input.rounds) : input.rounds) - 1;
@@ -196,7 +196,7 @@ bool sampled_in_parts(const Participation& participation) {
     return participation.poisson && participation.cycle > 1;
 }
 
-/// Empty where it can be.
+/// Empty if dense is possible.
 std::string_view reason_against_dense(const DesignInput& input, const PastRounds& past) {
     const long reach = longest_reach(input);
     if (sampled_in_parts(input.participation) && reach >= input.participation.cycle)
@@ -207,7 +207,8 @@ std::string_view reason_against_dense(const DesignInput& input, const PastRounds
     return {};
 }
 
-/// A band that agents can afford, that can be planned for, and that keeps sampled rounds apart.
+/// The widest band that agents can afford, that can be planned, and that keeps sampled rounds
+/// apart.
 long widest_band(const DesignInput& input, const PastRounds& past) {
     constexpr long most_planned_values = 1L << 26;
     const long reach = longest_reach(input);
@@ -241,7 +242,7 @@ PastRounds affordable_past(const RoundWork& work) {
 ShapeChoice affordable_shape(const DesignInput& input, const RoundWork& work) {
     ShapeChoice choice;
     choice.reach = longest_reach(input);
-    // With every round against every other nothing can be correlated.
+    // If every round counts against every other, nothing can be correlated.
     if (input.participation.cycle < 2 || choice.reach < 1) return choice;
     const long restart = input.temporal.restart;
     const PastRounds past = affordable_past(work);

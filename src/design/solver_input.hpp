@@ -16,9 +16,9 @@ void require_variance_cap(double variance_cap);
 /// @throws ConfigError unless M has a row and a column for every agent.
 void require_utility_of(const Eigen::MatrixXd& utility, Eigen::Index agents);
 
-/// Of all that a design depends on, but for what only scales its plan: the smallest kappa and the
-/// clip norm. Step sizes count in units of the first. Cost: O(n^2) where M is given, else O(edges +
-/// rounds).
+/// Digest of everything a design depends on except what only scales its plan: the smallest kappa
+/// and the clip norm. Step sizes count relative to the first. Cost: O(n^2) if M is given, else
+/// O(edges + rounds).
 [[nodiscard]] Digest design_digest(const DesignInput& input);
 
 }  // namespace sotto

@@ -15,7 +15,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Where M is regular and the cap does not bind.
+/// For regular M and a cap that does not bind.
 SpatialSolution solve_without_ridge(const MatrixXd& scaled,
                                     const VectorXd& kappa,
                                     const SpatialOptions& options) {
@@ -77,7 +77,7 @@ DualPoint DualProblem::evaluate(VectorXd lambda) {
     const double noise = 1e-14 * eigen.values(eigen.values.size() - 1);
     point.root = (eigen.values.array() > noise).select(eigen.values.cwiseSqrt(), 0.0);
     const double trace = point.root.sum();
-    const double factor = trace / kappa_.dot(lambda);  // S scales with its square root's square
+    const double factor = trace / kappa_.dot(lambda);  // S scales with the square root of lambda
     point.lambda = lambda * (factor * factor);
     point.root *= factor;
     point.diagonal = point.basis.cwiseAbs2() * point.root;
@@ -102,7 +102,7 @@ VectorXd DualProblem::newton_direction(const DualPoint& point) const {
         add_gram(half.asDiagonal() * point.basis.transpose(), factor);
         curvature.array() += (step * t) * factor.array().square();
     }
-    // Agents whose constraint is slack have lambda_u near 0 and tiny rows: equilibrate first.
+    // Agents with a slack constraint have lambda_u near 0 and tiny rows: equilibrate first.
     const VectorXd scale = curvature.diagonal().cwiseSqrt().cwiseInverse();
     curvature = scale.asDiagonal() * curvature * scale.asDiagonal();
     curvature.diagonal().array() += 1e-13;
@@ -156,12 +156,12 @@ struct RidgePoint {
     double ridge = 0;
     VectorXd lambda;
     MatrixXd covariance;
-    double largest = 0;  // relative variance, falls as the ridge grows
+    double largest = 0;  // relative variance; decreases as the ridge grows
     double value = 0;    // Tr(M R)
 };
 
-/// Follows the optimum as the ridge falls. Where M is singular the optimum either diverges (the cap
-/// ends the path) or has lambda_u -> 0 for an agent whose constraint is slack (rounding ends it).
+/// Follows the optimum as the ridge falls. If M is singular, the optimum either diverges (the cap
+/// ends the path) or has lambda_u -> 0 for an agent with a slack constraint (rounding ends it).
 class RidgePath {
   public:
     RidgePath(const MatrixXd& utility, const VectorXd& kappa, const SpatialOptions& options)
@@ -191,8 +191,8 @@ class RidgePath {
     }
 
     /// (Tr S)^2 / kappa.lambda for M without ridge. The s_i are singular values of M^1/2
-    /// Lambda^1/2, which keeps digits of the small ones that an eigendecomposition of the square
-    /// would lose.
+    /// Lambda^1/2, which keeps digits of small ones that an eigendecomposition of the square would
+    /// lose.
     [[nodiscard]] double lower_bound(const VectorXd& lambda) {
         ++evaluations_;
         const MatrixXd product = root_ * lambda.cwiseSqrt().asDiagonal();
@@ -210,8 +210,7 @@ class RidgePath {
     int evaluations_ = 0;
 };
 
-/// Smallest ridge between one that keeps the cap and one that does not, to 3% of the cap: secant
-/// steps in the logarithms, kept inside the bracket.
+/// Smallest ridge within the cap, to 3% of it: secant steps in the logarithms, inside the bracket.
 RidgePoint meet_cap(RidgePath& path, RidgePoint inside, RidgePoint outside, double cap) {
     for (int i = 0; i < 30 && inside.largest < 0.97 * cap; ++i) {
         const double width = std::log(inside.ridge) - std::log(outside.ridge);
@@ -251,7 +250,7 @@ SpatialSolution solve_along_ridge(const MatrixXd& utility,
         solution.value = best.value;
         if (best.ridge < 1e-14 || solution.relative_gap() <= options.relative_gap) break;
         RidgePoint next = path.solve(best.ridge * ratio, start);
-        // lambda follows a power of the ridge: continue it.
+        // lambda follows a power of the ridge: extrapolate it.
         const VectorXd fall = next.lambda.cwiseQuotient(best.lambda);
         start = next.lambda.cwiseProduct(fall);
         if (next.largest > options.variance_cap) {
@@ -268,7 +267,7 @@ SpatialSolution solve_along_ridge(const MatrixXd& utility,
             best = std::move(next);
             continue;
         }
-        // Rounding: go less far, and let the bound, which holds for any lambda, look further along.
+        // Rounding: take a smaller step, and extrapolate for the bound, which holds for any lambda.
         VectorXd further = next.lambda;
         for (int i = 0; i < 2; ++i, further = further.cwiseProduct(fall))
             solution.lower_bound = std::max(solution.lower_bound, path.lower_bound(further));

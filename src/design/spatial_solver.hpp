@@ -13,7 +13,7 @@ struct SpatialOptions {
 enum class SpatialStatus {
     optimal,        ///< the gap was met
     capped,         ///< the cap binds: value is the best found under the cap (see ridge)
-    rounding_limit  ///< feasible and certified, but the gap is larger than asked for: M is singular
+    rounding_limit  ///< feasible and certified, but the gap is larger than requested: M is singular
 };
 
 struct SpatialSolution {
@@ -28,35 +28,35 @@ struct SpatialSolution {
     }
 };
 
-/// Covariance across agents that leaves the least noise after mixing, within every agent's budget.
+/// Optimal covariance across agents within every agent's budget.
 ///
 /// Solves  min_R Tr(M R)  s.t.  [R^-1]_uu <= kappa_u.        Source: [W] eq. 10, docs/equations.md
 /// 4
 ///
-/// Newton's method on the dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u  with
-/// S = (Lambda^1/2 M Lambda^1/2)^1/2, whose stationary point gives X = R^-1 =
-/// Lambda^-1/2 S Lambda^-1/2. For any lambda > 0, (Tr S)^2 / sum kappa_u lambda_u is a lower bound
-/// and X, rescaled so that its diagonal is kappa, is feasible. Where M is singular (or nearly), R
-/// may diverge: a ridge is added to M, the smallest that keeps R_uu <= variance_cap / kappa_u (and
-/// keeps S above rounding); the lower bound remains that of ridge 0.
+/// Newton's method on the dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u  with S = (Lambda^1/2 M
+/// Lambda^1/2)^1/2, whose stationary point gives X = R^-1 = Lambda^-1/2 S Lambda^-1/2. For any
+/// lambda > 0, (Tr S)^2 / sum kappa_u lambda_u is a lower bound and X, rescaled to diagonal kappa,
+/// is feasible. If M is (nearly) singular, R may diverge: M gets the smallest ridge that keeps R_uu
+/// <= variance_cap / kappa_u (and S above rounding); the lower bound remains that of ridge 0.
 ///
-/// @param utility  M, n x n, symmetric, positive semidefinite, not 0.
-/// @param kappa    n, > 0, [1 / gradient-unit^2].
-/// @return read `status` first. Pure. Cost: O(n^3) an iteration, about 10 iterations without a cap.
-/// @throws ConfigError if a kappa is not finite and positive (agent and value in the message), or
-///         variance_cap <= 1.
+/// @param utility M, n x n, symmetric, positive semidefinite, not 0.
+/// @param kappa n, > 0, [1 / gradient-unit^2].
+/// @return check `status` first. Pure. Cost: O(n^3) an iteration, about 10 iterations without a
+/// cap.
+/// @throws ConfigError naming agent and value if a kappa is not finite and positive, or if
+/// variance_cap <= 1.
 [[nodiscard]] SpatialSolution solve_spatial_covariance(const Eigen::MatrixXd& utility,
                                                        const Eigen::VectorXd& kappa,
                                                        const SpatialOptions& options = {});
 
-/// Everything the dual of solve_spatial_covariance needs at one lambda, scaled so that Tr S = sum
-/// kappa lambda (the best scale).
+/// The dual of solve_spatial_covariance at one lambda, scaled so that Tr S = sum kappa lambda (the
+/// best scale).
 struct DualPoint {
     Eigen::VectorXd lambda;
     Eigen::VectorXd root;      ///< eigenvalues s_i of S
     Eigen::MatrixXd basis;     ///< eigenvectors of S
     Eigen::VectorXd diagonal;  ///< S_uu
-    double bound = 0;          ///< (Tr S)^2 / sum kappa lambda, after scaling simply Tr S
+    double bound = 0;          ///< (Tr S)^2 / sum kappa lambda, which after scaling is Tr S
 };
 
 /// The dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u,  S = (Lambda^1/2 M Lambda^1/2)^1/2.
@@ -75,14 +75,14 @@ class DualProblem {
     [[nodiscard]] Eigen::VectorXd newton_direction(const DualPoint& point) const;
 
     /// Feasible R of this point: D^-1 X^-1 D^-1 with D chosen so that [R^-1]_uu = kappa_u exactly.
-    /// Only where S is not singular.
+    /// Requires a regular S.
     [[nodiscard]] Eigen::MatrixXd feasible_covariance(const DualPoint& point) const;
 
     /// max_u X_uu / kappa_u - 1: scaling X down by it makes X feasible, so it bounds the relative
     /// gap.
     [[nodiscard]] double gap(const DualPoint& point) const;
 
-    /// Maximises from a start until the gap is met or nothing improves any more.
+    /// Maximises from a start until the gap is met or nothing improves.
     [[nodiscard]] DualPoint maximise(Eigen::VectorXd start, const SpatialOptions& options);
 
     [[nodiscard]] int evaluations() const { return evaluations_; }
@@ -93,14 +93,15 @@ class DualProblem {
     int evaluations_ = 0;
 };
 
-/// Largest R_uu kappa_u, to be compared with the cap.
+/// Largest R_uu kappa_u, to compare with the cap.
 [[nodiscard]] double relative_variance(const Eigen::MatrixXd& covariance,
                                        const Eigen::VectorXd& kappa);
 
-/// solve_spatial_covariance where M is singular, or nearly, or the cap binds: follows the optimum
-/// of M + ridge I as the ridge falls, until the gap is met, the cap is reached or rounding ends the
-/// progress (status then as it is without either).
-/// @param utility  with trace n.  @param lower_bound known so far.
+/// solve_spatial_covariance if M is (nearly) singular or the cap binds: follows the optimum of M +
+/// ridge I as the ridge falls, until the gap is met, the cap is reached or rounding ends the
+/// progress.
+/// @param utility with trace n.
+/// @param lower_bound known so far.
 [[nodiscard]] SpatialSolution solve_along_ridge(const Eigen::MatrixXd& utility,
                                                 const Eigen::VectorXd& kappa,
                                                 const SpatialOptions& options,

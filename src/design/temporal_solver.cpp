@@ -26,8 +26,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// The free entries (s, t), s > t and not of one pattern, inside the band, and the matrix
-/// they fill.
+/// The free entries (s, t), s > t, inside the band and not of one pattern, and the matrix they
+/// fill.
 class FreeEntries {
   public:
     FreeEntries(Index rounds, long cycle, long band)
@@ -37,11 +37,11 @@ class FreeEntries {
                 if (!fixed(s, t)) ++count_;
     }
     [[nodiscard]] Index count() const { return count_; }
-    /// Of s >= t.
+    /// For s >= t.
     [[nodiscard]] bool fixed(Index s, Index t) const {
         return (s - t) % cycle_ == 0 || s - t > band_;
     }
-    /// Only the patterns fix entries: what is fixed makes blocks on the diagonal.
+    /// Only the patterns fix entries: fixed entries then form diagonal blocks.
     [[nodiscard]] bool patterns_only() const { return band_ >= rounds_ - 1; }
     template <class Visit>
     void for_each(Visit&& visit) const {
@@ -56,7 +56,7 @@ class FreeEntries {
         for_each([&](Index i, Index s, Index t) { result(s, t) = result(t, s) = entries(i); });
         return result;
     }
-    /// The free entries set to zero.
+    /// The matrix with its free entries set to zero.
     [[nodiscard]] MatrixXd without_free(MatrixXd matrix) const {
         for_each([&](Index, Index s, Index t) { matrix(s, t) = matrix(t, s) = 0; });
         return matrix;
@@ -69,7 +69,7 @@ class FreeEntries {
     Index count_ = 0;
 };
 
-/// Tr(H X^-1) and its gradient; infinite where X is not positive definite.
+/// Tr(H X^-1) and its gradient; infinite unless X is positive definite.
 class Objective {
   public:
     Objective(const MatrixXd& root, const FreeEntries& free, double scale)
@@ -96,7 +96,7 @@ class Objective {
         return value;
     }
     [[nodiscard]] int evaluations() const { return evaluations_; }
-    /// The best point so far, at first X = I.
+    /// The best point so far; initially X = I.
     [[nodiscard]] const VectorXd& best() const { return best_; }
     [[nodiscard]] double best_value() const { return best_value_; }
 
@@ -116,7 +116,7 @@ double value_of(const MatrixXd& root, MatrixXd gram) {
     return solved.cwiseProduct(root).sum();
 }
 
-/// The certificate of a candidate X.
+/// Lower bound from the certificate of a candidate X.
 double lower_bound_at(const MatrixXd& root, const FreeEntries& free, MatrixXd gram) {
     MatrixXd solved = root;
     if (!solve_positive_definite(gram, solved)) return 0;
@@ -128,7 +128,7 @@ double lower_bound_at(const MatrixXd& root, const FreeEntries& free, MatrixXd gr
     return trace * trace / dual.trace();
 }
 
-/// One participation: the diagonal alone is fixed, which is the spatial problem.
+/// One participation: only the diagonal is fixed, which is the spatial problem.
 TemporalSolution solve_one_participation(const MatrixXd& utility,
                                          const MatrixXd& root,
                                          double relative_gap) {
@@ -157,12 +157,12 @@ LBFGSpp::LBFGSParam<double> gram_descent_parameters() {
     parameters.past = 10;
     parameters.delta = 1e-11;
     parameters.max_linesearch = 60;
-    // The objective is convex: every step has curvature of the right sign.
+    // The objective is convex: every step has positive curvature.
     parameters.linesearch = LBFGSpp::LBFGS_LINESEARCH_BACKTRACKING_ARMIJO;
     return parameters;
 }
 
-/// In legs, so that the certificate, which costs an eigendecomposition, is seldom computed.
+/// In stages, so that the certificate, which costs an eigendecomposition, is rarely computed.
 TemporalSolution descend(const MatrixXd& root,
                          const FreeEntries& free,
                          double scale,
@@ -177,7 +177,7 @@ TemporalSolution descend(const MatrixXd& root,
         try {
             solver.minimize(objective, entries, value);
         } catch (const std::runtime_error&) {
-            // No descent left within rounding; the best point is kept.
+            // No descent possible within rounding; the best point is kept.
         }
         solution.gram = free.matrix(objective.best());
         solution.value = objective.best_value() / scale;
@@ -291,7 +291,7 @@ class BandedObjective {
     }
 
   private:
-    /// Keeps the states before all rounds.
+    /// Stores the states before all rounds.
     double forward(const LaggedNoise& noise) {
         states_.clear();
         states_.reserve(static_cast<std::size_t>(rounds_));
@@ -352,7 +352,7 @@ class BandedObjective {
     std::vector<ModeState> states_;
 };
 
-/// Powers of one number below the diagonal, the best of a few, and their value.
+/// The best of a few bands with powers of one number below the diagonal, and their value.
 std::pair<VectorXd, double> best_powers(BandedObjective& objective, Index rounds, Index band) {
     VectorXd gradient(objective.unknowns()), entries;
     double value = infinity;
@@ -413,7 +413,7 @@ ShapedFactor solve_banded_factor(const VectorXd& values,
         double end = 0;
         solver.minimize(scaled, entries, end);
     } catch (const std::runtime_error&) {
-        // No descent left within rounding; the last point is kept.
+        // No descent possible within rounding; the last point is kept.
     }
     VectorXd gradient(objective.unknowns());
     const double left = objective(entries, gradient);
@@ -435,7 +435,7 @@ struct Minimum {
     double at = 0, value = 0;
 };
 
-/// Over [0, 1]: the best of a grid, refined between its neighbours.
+/// Minimum over [0, 1]: the best of a grid, refined between its neighbours.
 template <class Function>
 Minimum minimise_on_unit_interval(const Function& value) {
     constexpr int grid = 40;

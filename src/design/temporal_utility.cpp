@@ -39,7 +39,7 @@ void scale_by_steps(MatrixXd& utility, std::span<const double> step_sizes) {
     utility = steps.asDiagonal() * utility * steps.asDiagonal();
 }
 
-/// A factor F with F F^T = the positive semidefinite matrix, negligible directions left out.
+/// A factor F with F F^T = the positive semidefinite matrix, without negligible directions.
 MatrixXd root_of(const MatrixXd& matrix) {
     const SymmetricEigen eigen = symmetric_eigen(matrix);
     const Index n = matrix.rows();

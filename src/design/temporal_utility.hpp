@@ -11,18 +11,18 @@
 
 namespace sotto {
 
-/// H, T x T: what the noise of rounds s and t leaves together in all models of all rounds, so that
-/// the trajectory objective of C_time and R is Tr(H X_time^-1), X_time = C_time^T C_time:
+/// H, T x T: joint effect of the noise of rounds s and t on all models of all rounds, so that the
+/// trajectory objective of C_time and R is Tr(H X_time^-1), X_time = C_time^T C_time:
 ///
 ///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((P^{tau-t+1})^T P^{tau-s+1} R),
 ///
 /// P = P_K(W) the mixing of one round; with push-sum every power of it is multiplied by D^-1
-/// (estimate_factors).
-///
-/// Source: [U] eq. 9, docs/equations.md 6. No matrix with n T rows is formed.
-/// @param spatial_covariance R, n x n.  @param step_sizes eta_t, one a round (its size is T).
-/// @return symmetric, positive semidefinite. Cost: O(n^3 + n T + T^2) for symmetric W; else T
-/// products W R^1/2, O(n^2 T^2) flops and n^2 T numbers of memory.
+/// (estimate_factors). Source: [U] eq. 9, docs/equations.md 6. Forms no matrix with n T rows. Cost:
+/// O(n^3 + n T + T^2) for symmetric W; else T products W R^1/2, O(n^2 T^2) flops and n^2 T numbers
+/// of memory.
+/// @param spatial_covariance R, n x n.
+/// @param step_sizes eta_t, one per round (its size is T).
+/// @return symmetric, positive semidefinite.
 [[nodiscard]] Eigen::MatrixXd temporal_utility(const MixingMatrix& mixing,
                                                const Eigen::MatrixXd& spatial_covariance,
                                                std::span<const double> step_sizes,
@@ -33,13 +33,14 @@ namespace sotto {
 ///     M = sum_{s,t} eta_s eta_t (X_time^-1)_st sum_{tau >= max(s,t)} (W^{K(tau-t+1)})^T
 ///     W^{K(tau-s+1)}.
 ///
-/// @param inverse_gram X_time^-1, T x T. Cost: O(n^3 + n T^2) for symmetric W; else as above.
+/// Cost: O(n^3 + n T^2) for symmetric W; else as above.
+/// @param inverse_gram X_time^-1, T x T.
 [[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
                                               const Eigen::MatrixXd& inverse_gram,
                                               std::span<const double> step_sizes,
                                               const GossipPolynomial& gossip = 1);
 
-/// The same for a temporal factor; of few lags and symmetric W without a matrix of T rows. Cost
+/// The same for a temporal factor; for few lags and symmetric W without a matrix of T rows. Cost
 /// then: O(n^3 + T (B^2 + n B)) for B lags; else as above.
 /// @throws ConfigError for other factors, or other W, above most_dense_rounds rounds.
 [[nodiscard]] Eigen::MatrixXd spatial_utility(const MixingMatrix& mixing,
@@ -59,21 +60,20 @@ namespace sotto {
                                             std::span<const double> step_sizes,
                                             const GossipPolynomial& gossip = 1);
 
-/// The largest number of rows n T of what is planned for all agents and rounds at once.
+/// Largest number of rows n T for planning all agents and rounds at once.
 inline constexpr long most_joint_rows = 400;
 /// @throws ConfigError if agents * rounds is larger than most_joint_rows.
 void require_joint_rows(long agents, long rounds);
 
-/// The largest number of rounds of what needs matrices with a row for every round.
+/// Largest number of rounds for methods that need matrices with a row for every round.
 inline constexpr long most_dense_rounds = 2000;
 
-/// How noise of one round shows in what agents end up with, by its age: g_1 is that of the last
-/// round. In a mode in which a round's mixing multiplies by p,
+/// Response of what agents return to noise of one round, by its age: g_1 is that of the last round.
+/// In a mode that a round's mixing multiplies by p,
 ///
 ///     h_a = sum_{i<a} B^i p^(a-i)            in the model after a rounds (B the momentum),
-///     g_a = sum_{j<a} alpha_j h_(a-j)        in the mean with weights alpha_j of the model j
-///     rounds
-///                                            before the last.
+///     g_a = sum_{j<a} alpha_j h_(a-j)        in the mean with weights alpha_j of the model
+///                                            j rounds before the last.
 ///
 /// Final gossip multiplies all of them and is left out. `Value`: a number, a complex one for
 /// derivatives, or a square matrix p = P_K(W).
@@ -89,7 +89,7 @@ class ImpulseResponse {
           left_(0.0 * one),
           sum_(0.0 * one) {}
 
-    /// g_1, g_2, ... at every call.
+    /// Returns g_1, g_2, ... in successive calls.
     const Value& next() {
         ++age_;
         advance(recent_, recent_weight_);
@@ -119,15 +119,15 @@ class ImpulseResponse {
     long age_ = 0;
     Value mixed_, one_;
     Value recent_;                                // h_a
-    Value left_;                                  // h_(a-J): what has left the tail
+    Value left_;                                  // h_(a-J): the part that has left the tail
     double recent_weight_ = 1, left_weight_ = 1;  // B^(a-1)
     Value sum_;
 };
 
-// What noise v(t) of a few lags leaves in the modes of a symmetric W of eigenvalues lambda_i:
+// Effect of noise v(t) with few lags on the modes of a symmetric W with eigenvalues lambda_i:
 // y_i(t) = lambda_i (y_i(t - 1) + eta_t v(t)), y_i(-1) = 0, for every mode as if v were its own.
 
-/// What the noise v = fresh q + past h of one round is, given the state before it.
+/// Moments of the noise v = fresh q + past h of one round, given the state before it.
 struct RoundNoise {
     Eigen::VectorXd past;        ///< B
     Eigen::VectorXd with_lags;   ///< Cov(v, h)
@@ -141,12 +141,14 @@ struct ModeState {
     Eigen::MatrixXd modes;     ///< of y_i and h, modes x B
     Eigen::VectorXd variance;  ///< of y_i
 
-    /// Before the first round.
+    /// State before the first round.
     ModeState(Eigen::Index modes_count, Eigen::Index lag_count);
 
     [[nodiscard]] RoundNoise noise_of_round(const LaggedNoise& noise, Eigen::Index t) const;
-    /// To the state before the next round. Cost: O(B^2 + modes B).
-    /// @param round noise_of_round(noise, t).  @param values lambda_i.  @param step eta_t.
+    /// Advances to the state before the next round. Cost: O(B^2 + modes B).
+    /// @param round noise_of_round(noise, t).
+    /// @param values lambda_i.
+    /// @param step eta_t.
     void advance(const LaggedNoise& noise,
                  const RoundNoise& round,
                  const Eigen::VectorXd& values,
@@ -154,8 +156,8 @@ struct ModeState {
                  Eigen::Index t);
 };
 
-/// sum over rounds t of Var y_i(t), for every mode.
-/// @param values lambda_i. Cost: O(T (B^2 + modes B)).
+/// sum over rounds t of Var y_i(t), for every mode. Cost: O(T (B^2 + modes B)).
+/// @param values lambda_i.
 [[nodiscard]] Eigen::VectorXd mode_gains(const LaggedNoise& noise,
                                          const Eigen::VectorXd& values,
                                          std::span<const double> step_sizes);

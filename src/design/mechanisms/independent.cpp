@@ -15,7 +15,7 @@ Design design_none(const DesignInput& input) {
     Design design;
     design.plan.mechanism = "none";
     design.plan.agents = input.graph->agents();
-    // There is no noise to hide the grid in. Sums of clipped gradients are exact below 2^53 steps.
+    // The grid needs no noise to hide it. Sums of clipped gradients are exact below 2^53 steps.
     design.plan.grid_step_log2 = std::max(-40, std::ilogb(input.clip_norm) - 52);
     design.plan.validate();
     return design;
@@ -33,7 +33,7 @@ Mechanism none_mechanism() {
 
 namespace {
 
-/// R = diag(1/kappa): every agent alone hides its gradient.
+/// R = diag(1/kappa): independent noise of every agent.
 Design design_ldp(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     NoisePlan plan;
@@ -65,8 +65,7 @@ Mechanism ldp_mechanism() {
 
 namespace {
 
-/// The same noise on all copies of a message, its own among them: what homomorphic is compared
-/// with.
+/// The same noise on all copies of a message, including its own: the reference for homomorphic.
 Design design_laplace(const DesignInput& input) {
     NoisePlan plan = start_laplace_plan("laplace", input);
     for (int u = 0; u < plan.agents; ++u)
@@ -89,8 +88,8 @@ Mechanism laplace_mechanism() {
 
 namespace {
 
-/// The noise of ldp; what differs are the K gossip steps that mix it (input.gossip), of which
-/// an observer sees every one. With one step it is ldp.
+/// The noise of ldp with K gossip steps (input.gossip), all of which an observer sees. With one
+/// step it is ldp.
 Design design_muffliato(const DesignInput& input) {
     Design design = ldp_mechanism().design(input);
     design.plan.mechanism = "muffliato";
@@ -111,7 +110,7 @@ Mechanism muffliato_mechanism() {
 namespace {
 
 /// Federated averaging with central differential privacy (McMahan et al. 2017, 2018; [G] algorithm
-/// 11): the noise of cdp. What differs is what agents contribute, see Mechanism::local_updates.
+/// 11): the noise of cdp, with Mechanism::local_updates.
 Design design_dp_fedavg(const DesignInput& input) {
     Design design = cdp_mechanism().design(input);
     design.plan.mechanism = "dp-fedavg";
@@ -131,9 +130,9 @@ Mechanism dp_fedavg_mechanism() {
 
 namespace {
 
-/// Central differential privacy, the reference nobody can beat: agent 0 plays a trusted aggregator
-/// that alone sees the messages and adds one stream of variance 1/kappa to their sum, hence
-/// (1/kappa)/n^2 to the mean. R = e_0 e_0^T / kappa is singular: only the mean is observed.
+/// Central differential privacy, the reference: agent 0 acts as a trusted aggregator that alone
+/// sees the messages and adds one stream of variance 1/kappa to their sum, hence (1/kappa)/n^2 to
+/// the mean. R = e_0 e_0^T / kappa is singular: only the mean is observed.
 Design design_cdp(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     NoisePlan plan;

@@ -11,8 +11,8 @@ namespace sotto {
 
 namespace {
 
-/// R = diag(1/kappa), and the temporal factor that leaves the least noise in all models of all
-/// rounds at sens2 = ceil(T/b). [U] section 5.
+/// R = diag(1/kappa), and the temporal factor with the least noise in all models of all rounds at
+/// sens2 = ceil(T/b). [U] section 5.
 Design design_mafalda(const DesignInput& input) {
     require_choice_of_rounds(input, "mafalda");
     Design design = ldp_mechanism().design(input);
@@ -42,7 +42,7 @@ Mechanism mafalda_mechanism() {
 
 namespace {
 
-/// sens2(C_time) / ceil(T/b): what a factor costs beside independent rounds.
+/// sens2(C_time) / ceil(T/b): cost of a factor relative to independent rounds.
 double louder(const DesignInput& input, const TemporalFactor& factor) {
     return temporal_sensitivity_squared(factor, input.participation, input.rounds) /
            temporal_sensitivity_squared({}, input.participation, input.rounds);
@@ -56,14 +56,14 @@ Design design_space_given_time(const DesignInput& input,
     return spatial.design(given);
 }
 
-/// Where turns between space and time ended.
+/// Result of alternating between space and time.
 struct Turns {
-    TemporalFactor of_space;  ///< for which agents' noise was solved
+    TemporalFactor of_space;  ///< for which the spatial noise was solved
     TemporalFactor factor;    ///< the best given that
     double objective = infinity;
 };
 
-/// The plan of such turns.
+/// The plan of this result.
 Design design_after(const DesignInput& input, const Mechanism& spatial, const Turns& turns) {
     Design design = design_space_given_time(input, spatial, turns.of_space);
     design.plan = correlate_over_rounds(std::move(design.plan), input, turns.factor);
@@ -71,8 +71,8 @@ Design design_after(const DesignInput& input, const Mechanism& spatial, const Tu
     return design;
 }
 
-/// @param covariance to start from. @param converged relative fall of the objective in one step at
-/// which to stop.
+/// @param covariance to start from.
+/// @param converged relative decrease of the objective in one step at which to stop.
 Turns take_turns(const DesignInput& input,
                  const Mechanism& spatial,
                  const Eigen::MatrixXd& covariance,
@@ -95,11 +95,11 @@ Turns take_turns(const DesignInput& input,
     return best;
 }
 
-/// Temporal factor given the spatial plan, spatial plan given the temporal factor, in turns: each
-/// is a convex problem, and the objective falls in every turn. It is not jointly convex, so there
-/// is no lower bound. Where the spatial plan takes long (seed groups), turns with a free covariance
-/// come first: their temporal factor is close, and one or two turns are left.
-/// @param input where the smallest kappa is 1.
+/// Alternates between the temporal factor given the spatial plan and the spatial plan given the
+/// factor. Each is a convex problem, and the objective decreases every time. It is not jointly
+/// convex, so there is no lower bound. If the spatial plan is slow (seed groups), a free covariance
+/// comes first: its temporal factor is close, and one or two more turns suffice.
+/// @param input scaled to smallest kappa 1.
 Turns best_turns(const DesignInput& input, const Mechanism& spatial) {
     Eigen::MatrixXd covariance = relative_covariance(ldp_mechanism().design(input).plan, input);
     if (input.seed_groups.empty()) return take_turns(input, spatial, covariance, 1e-6);
@@ -111,7 +111,7 @@ Turns best_turns(const DesignInput& input, const Mechanism& spatial) {
     return take_turns(input, spatial, covariance, 5e-3);
 }
 
-/// The last turns of this process are kept: they depend on no budget.
+/// Recent results are cached: they do not depend on the budget.
 Design design_space_time(const DesignInput& input) {
     static Recent<Turns> recent;
     require_choice_of_rounds(input, "space-time");
@@ -154,8 +154,7 @@ TemporalFactor prefix_sum_factor(long rounds) {
     return {TemporalFactor::Kind::one_lag, std::move(lower)};
 }
 
-/// R = diag(1/kappa) like ldp, but the noise of a round is z_t - z_{t-1}, as much louder as its
-/// sensitivity is larger.
+/// R = diag(1/kappa) as in ldp, with noise z_t - z_{t-1}, scaled up by its sensitivity.
 Design design_anti_pgd(const DesignInput& input) {
     const TemporalFactor factor = prefix_sum_factor(input.rounds);
     DesignInput independent = input;

@@ -23,8 +23,8 @@ Eigen::MatrixXd away_from_weights(const MixingMatrix& mixing,
 }
 
 /// Every agent u adds q_uv = s [(I - a a^T) g]_v to its message for v, itself among the receivers,
-/// with a = w_.u / |w_.u| and one fresh stream g_v a receiver: sum_v w_vu q_uv = 0, so what the
-/// network has in the mean is untouched (docs/equations.md 9).
+/// with a = w_.u / |w_.u| and one fresh stream g_v a receiver: sum_v w_vu q_uv = 0, so the
+/// network's mean does not change (docs/equations.md 9).
 Design design_zip_dl(const DesignInput& input) {
     require_weights_of_one_sign("zip-dl", *input.mixing);
     NoisePlan plan = start_message_plan("zip-dl", input);
@@ -60,8 +60,7 @@ Mechanism zip_dl_mechanism() {
 namespace {
 
 /// [H] eq. 20: z_u to every neighbour, -(c_u / w_uu) z_u on the agent's own copy, with c_u the
-/// weight the neighbours give it: sum_v w_vu q_uv = 0, so what the network has in the mean is
-/// untouched.
+/// weight the neighbours give it: sum_v w_vu q_uv = 0, so the network's mean does not change.
 Design design_homomorphic(const DesignInput& input) {
     require_weights_of_one_sign("homomorphic", *input.mixing);
     NoisePlan plan = start_laplace_plan("homomorphic", input);

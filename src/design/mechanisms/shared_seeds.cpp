@@ -18,8 +18,8 @@ namespace sotto {
 
 namespace {
 
-/// R = diag(s2_u) + sum over pairs of c_e (e_u - e_v)(e_u - e_v)^T: every pair its own weight,
-/// every agent its own private variance. Pair noise cancels in the mean of the network.
+/// R = diag(s2_u) + sum over pairs of c_e (e_u - e_v)(e_u - e_v)^T. Pair noise cancels in the
+/// network's mean.
 Design design_pairs(const DesignInput& input) {
     for (const auto& group : input.seed_groups)
         if (group.members.size() != 2)
@@ -61,7 +61,7 @@ Eigen::MatrixXd laplacian(const Graph& graph) {
 }
 
 /// R = s2 I + c L: private noise, and for every edge one stream that its two ends add with opposite
-/// signs, so that it cancels where they are averaged.
+/// signs, so that it cancels when averaged.
 Design design_alike_edges(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);
     const Graph& graph = *input.graph;
@@ -90,9 +90,9 @@ Design design_alike_edges(const DesignInput& input) {
             solution.capped};
 }
 
-/// Against colluding agents c is what protects whom they isolate most, and is rarely worth its
-/// price. Where seed groups are chosen (edges: [C] (10)(iii)) each has the noise that is best:
-/// R = s2 I + sum over groups of R_k.
+/// Against colluding agents one c is limited by the agents they isolate most, and is rarely
+/// worthwhile. With seed groups (edges: [C] (10)(iii)) each has its optimal noise: R = s2 I + sum
+/// over groups of R_k.
 Design design_decor(const DesignInput& input) {
     if (input.seed_groups.empty()) return design_alike_edges(input);
     DesignInput common = input;
@@ -166,7 +166,7 @@ Mechanism corn_hbc_mechanism() {
 
 namespace {
 
-/// Shares of the largest entry or eigenvalue that count as rounding.
+/// Relative to the largest entry or eigenvalue; smaller values are rounding.
 constexpr double asymmetric = 1e-9, singular = 1e-11;
 
 void require_symmetric(const Eigen::MatrixXd& matrix, Eigen::Index agents) {
@@ -192,7 +192,7 @@ void require_symmetric(const Eigen::MatrixXd& matrix, Eigen::Index agents) {
                     matrix(v, u)));
 }
 
-/// R up to a factor; the identity where none is given.
+/// R up to a factor; the identity if none is given.
 Eigen::MatrixXd given_covariance(const DesignInput& input) {
     const Eigen::Index agents = input.graph->agents();
     if (!input.covariance) return Eigen::MatrixXd::Identity(agents, agents);
@@ -209,7 +209,7 @@ Eigen::MatrixXd given_covariance(const DesignInput& input) {
     return covariance / covariance.diagonal().maxCoeff();
 }
 
-/// What is left of every variance beside noise that pairs share.
+/// The part of every variance not shared by pairs.
 Eigen::VectorXd private_variances(const Eigen::MatrixXd& covariance) {
     return 2 * covariance.diagonal() - covariance.cwiseAbs().rowwise().sum();
 }
@@ -242,7 +242,7 @@ NoisePlan plan_of_one_seed(Eigen::MatrixXd covariance, int coalition_size) {
     return one_seed_plan("covariance", covariance, 1);
 }
 
-/// The user's R, scaled so that the agent that it hides least has its whole budget. Nobody shares
+/// The user's R, scaled so that the least protected agent spends its whole budget. Agents share no
 /// more seeds than R needs.
 Design design_covariance(const DesignInput& input) {
     const RelativeLimits limits = relative_limits(input.kappa);

@@ -4,7 +4,7 @@
 
 namespace sotto {
 
-// Each says all that is to be known of a mechanism.
+// The records of sotto's own mechanisms.
 [[nodiscard]] Mechanism none_mechanism();
 [[nodiscard]] Mechanism ldp_mechanism();
 [[nodiscard]] Mechanism cdp_mechanism();
