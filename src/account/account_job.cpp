@@ -97,7 +97,6 @@ Guarantee guarantee_of_target(const AccountSubject& subject, int target, double 
         subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
 }
 
-/// What the eavesdropper learns about every target.
 std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
                                               const std::vector<int>& targets,
                                               int threads) {
@@ -317,7 +316,6 @@ void require_count(std::string_view option, long count) {
                                       most_sampled_rounds));
 }
 
-/// A figure that all phases have in common.
 template <class Figure>
 nlohmann::ordered_json common(const SampledConversion& conversion, Figure SampledRounds::*figure) {
     const bool same = std::ranges::all_of(conversion.rounds, [&](const SampledRounds& one) {

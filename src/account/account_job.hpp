@@ -15,7 +15,6 @@
 
 namespace sotto {
 
-/// Options of `sotto account`.
 struct AccountConfig {
     SubjectConfig subject;
     std::string view = "all-nodes";
@@ -55,7 +54,6 @@ struct Conversion {
 [[nodiscard]] std::string conversion_json(const Conversion& conversion);
 [[nodiscard]] std::string conversion_text(const Conversion& conversion);
 
-/// The cost of secretly sampled rounds.
 struct SampledConversion {
     std::vector<SampledRounds> rounds;
     double epsilon = 0;        ///< certified upper bound

@@ -26,7 +26,6 @@ struct PairFigure {
 /// Renyi divergence of order 2, which is mu^2; may be infinite. NaN if the loss has no mu.
 [[nodiscard]] double renyi_of_order_two(const Guarantee& guarantee);
 
-/// Smallest, mean and largest figure over the pairs of one distance.
 struct DistanceFigures {
     double min = 0, mean = 0, max = 0;             ///< may be infinite
     double ldp = 0;                                ///< mean
@@ -39,7 +38,6 @@ struct DistanceRow {
     DistanceFigures renyi;  ///< renyi_of_order_two
 };
 
-/// The search for the worst coalition, and what it proves.
 struct CoalitionSearch {
     int size = 0;
     double total = 0;    ///< coalitions of that size
@@ -58,7 +56,7 @@ struct DropoutFigure {
 
 struct DropoutAccount {
     std::vector<int> missing;  ///< in every round; empty: any `most` agents in each
-    int most = 0;              ///< how many are missing
+    int most = 0;
     std::vector<DropoutFigure> figures;
     /// The largest over the targets; empty if none has it.
     DropoutFigure worst;
@@ -76,7 +74,6 @@ struct AccountResult {
 
     /// Whether a view reveals a noiseless function of some target's input.
     [[nodiscard]] bool breaks_protection() const;
-    /// Whether the figures are guarantees.
     [[nodiscard]] bool is_guarantee() const;
     /// Whether every loss by distance has a Renyi divergence of order 2.
     [[nodiscard]] bool has_renyi() const;

@@ -57,7 +57,7 @@ struct SentRounds {
     MessageProcess process;
     std::vector<const PrivacyPhase*> phases;  ///< one per phase of the process
     std::vector<long> rounds;                 ///< of these
-    long completed = 0;                       ///< of the training
+    long completed = 0;
 
     /// A phase in which the agent was present; null: it left before anything was sent.
     [[nodiscard]] const PrivacyPhase* of(int agent) const;

@@ -15,7 +15,6 @@ enum class AgentMatch { identity, number };
 inline constexpr NameTable<AgentMatch, 2> agent_matches{
     {{{AgentMatch::identity, "identity"}, {AgentMatch::number, "number"}}}};
 
-/// One agent over all runs.
 struct ComposedAgent {
     int number = 0;        ///< in the first of its runs
     std::string identity;  ///< public key; empty if matched by number

@@ -48,7 +48,6 @@ void require_fit_for_a_ledger(const ViewQuery& query, int agents) {
         throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
 }
 
-/// Agents that are not members and were present.
 std::vector<int> targets_of(const View& view, const SentRounds& run) {
     std::vector<int> targets;
     for (int u = 0; u < run.process.plan->agents; ++u)
@@ -149,7 +148,6 @@ std::vector<std::size_t> share_of(const Network& network,
     return mine;
 }
 
-/// Answers of these questions; empty for the others.
 Answers answer_share(const std::vector<std::size_t>& mine,
                      const AccountSubject& subject,
                      const std::vector<Question>& questions,
@@ -167,7 +165,6 @@ Answers answer_share(const std::vector<std::size_t>& mine,
     return answers;
 }
 
-/// In the order in which they are sent.
 template <class Squared>
 auto figures_of(Squared& value) {
     return std::array{&value.constant_sign,

@@ -50,7 +50,6 @@ class LedgerViews {
     double spent_ = 0, last_ = 0;  // seconds
 };
 
-/// One observer and its targets.
 struct Question {
     View view;
     std::vector<int> targets;

@@ -13,7 +13,6 @@
 
 namespace sotto {
 
-/// Input of bounds of what observers learn.
 struct ViewBoundInput {
     const PlanConfig& plan;
     const AccountSubject& subject;
@@ -21,7 +20,6 @@ struct ViewBoundInput {
     int threads = 1;
 };
 
-/// Input of bounds of a training.
 struct TrainingBoundInput {
     const PlanConfig& config;
     const Topography& topography;
@@ -58,7 +56,6 @@ struct TrainingBoundFigure {
     const PublishedBound* bound = nullptr;
     double value = 0;
 };
-/// All bounds that apply to this training.
 [[nodiscard]] std::vector<TrainingBoundFigure> bounds_of_training(const TrainingBoundInput& input);
 
 /// Terms of the bounds of [H], under its assumptions: one exchange per round with constant
@@ -91,12 +88,10 @@ struct CancellingNoise {
                                                               const View& view,
                                                               std::span<const int> targets);
 
-// What observers learn.
 [[nodiscard]] PublishedBound muffliato_record();
 [[nodiscard]] PublishedBound gossip_sums_record();
 [[nodiscard]] PublishedBound gossip_messages_record();
 
-// Trainings whose noise cancels in the mean over agents.
 [[nodiscard]] PublishedBound disagreement_record();
 [[nodiscard]] PublishedBound descent_record();
 [[nodiscard]] PublishedBound stationarity_record();

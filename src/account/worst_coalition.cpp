@@ -187,7 +187,6 @@ namespace {
 
 using Eigen::VectorXd;
 
-/// Every coalition the query may mean.
 std::vector<std::vector<int>> asked_coalitions(const ViewQuery& query, int agents) {
     std::vector<std::vector<int>> coalitions;
     if (query.is_search()) {

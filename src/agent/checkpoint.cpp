@@ -51,7 +51,6 @@ class Fields {
     explicit Fields(const Checkpoint& checkpoint);
     Fields(const Fields&) = delete;
     Fields& operator=(const Fields&) = delete;
-    /// Valid while this and the checkpoint live.
     [[nodiscard]] const std::vector<std::string_view>& parts() const { return parts_; }
 
   private:

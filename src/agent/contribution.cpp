@@ -60,7 +60,6 @@ void sum_local_gradients(const TrainerOptions& options,
     }
 }
 
-/// Clips the gradient of the batch or of the local steps.
 void contribute_batch(const ContributionRule& rule,
                       long round,
                       const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -80,7 +79,6 @@ void contribute_batch(const ContributionRule& rule,
     if (!finite) ++report.gradients_set_to_zero;
 }
 
-/// Clips the gradient of every record.
 void contribute_records(const ContributionRule& rule,
                         long round,
                         const Eigen::Ref<const Eigen::VectorXd>& model,

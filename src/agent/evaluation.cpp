@@ -28,7 +28,6 @@ double weight_of(const LossSum& own, const EvaluatedRecords& records) {
     return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
 }
 
-/// Average over agents at one point, plus the regulariser.
 std::optional<Curvature> average_curvature(Network& network,
                                            std::vector<LocalAgent>& agents,
                                            const Eigen::VectorXd& model,

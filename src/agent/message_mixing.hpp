@@ -13,7 +13,6 @@
 
 namespace sotto {
 
-/// Time spent on exchanges [s].
 struct ExchangeSeconds {
     double exchange = 0, mix = 0;
 };
@@ -40,7 +39,6 @@ class MessageMixing {
                        std::span<const LocalAgent> agents,
                        std::span<Outgoing> outgoing) const;
 
-    /// One exchange; columns in the order of local agents.
     struct Exchange {
         ExchangeId id;
         double here = 1, before = 0;

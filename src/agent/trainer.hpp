@@ -172,7 +172,6 @@ class Trainer {
     void compute_contribution(long round, std::size_t agent);
     void keep_gradients();
     void begin_noise(long round);
-    /// Draws the rest of a round's noise.
     void finish_noise(long round);
     /// Draws part of the next round's noise during the exchange.
     /// @return whether more is left.
@@ -183,7 +182,6 @@ class Trainer {
     /// counts a message once.
     /// @param limited values of each that were limited before.
     void limit_messages(std::vector<std::size_t> limited);
-    /// Shows observers all outgoing messages.
     void show_messages(ExchangeId id) const;
     /// x_u <- mean of all messages.
     void take_trusted_mean(long round);
@@ -192,7 +190,6 @@ class Trainer {
     /// Runs the polynomial's exchanges. @param shown to observers.
     void exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown);
     void show_mixed(long round) const;
-    /// Computes estimates from models.
     void estimate();
 
     RoundGate gate_{"training"};
@@ -209,7 +206,6 @@ class Trainer {
     std::vector<AgentReport> reports_;  // one per local agent
     double message_limit_;
     double grid_limit_;  // of a message before its noise; infinite if noise enters the gradient
-    /// Of the local agents in this round.
     [[nodiscard]] Eigen::MatrixXd& gradients() {
         return gradients_.cols() > 0 ? gradients_ : messages_;
     }

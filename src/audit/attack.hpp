@@ -44,7 +44,6 @@ class Attack {
     AuditSubject subject_;
 };
 
-/// An attack by the members of a view.
 struct AttackRecord {
     std::string name;
     std::string help;  ///< what they want to know

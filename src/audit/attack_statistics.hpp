@@ -119,7 +119,6 @@ struct WhitenessFigures {
 [[nodiscard]] double one_run_epsilon(
     long trials, long guesses, long correct, double delta, double risk);
 
-/// Results of guesses by scores.
 struct OneRunFigures {
     long guesses = 0, correct = 0;
     double epsilon_lower = 0;

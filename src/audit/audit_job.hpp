@@ -15,7 +15,6 @@
 
 namespace sotto {
 
-/// Options of `sotto audit`.
 struct AuditConfig {
     TrainConfig train;  ///< the run; if inputs are fixed in advance, of its task only the seed and
                         ///< AttackRecord::options count
@@ -61,7 +60,6 @@ struct AuditResult {
     virtual void write_files(const RunDirectory&) const {}
 };
 
-/// What processes know after an audit.
 struct AuditOutcome {
     bool consistent = true;
     std::unique_ptr<const AuditResult> result;  ///< process 0 only
@@ -77,9 +75,7 @@ struct AuditOutcome {
                                      TrainingListener& observer,
                                      const std::function<bool()>& stop_requested);
 
-/// The JSON object of `sotto audit` (docs/cli.md), as text.
 [[nodiscard]] std::string audit_report_json(const AuditResult& result);
-/// As text for people.
 [[nodiscard]] std::string audit_report_text(const AuditResult& result);
 
 /// The first (attack, mechanism, task, agents, rounds) and last fields (findings, seed, seconds,

@@ -103,7 +103,6 @@ OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
     return OptionSet<AuditConfig>().add(none);
 }
 
-/// Attacks for which the option has a meaning.
 std::vector<std::string> attacks_with(const std::string& option) {
     std::vector<std::string> names;
     for (const AttackRecord& attack : attacks().records()) {

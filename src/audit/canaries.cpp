@@ -173,7 +173,6 @@ std::optional<MatrixXd> gram_of(const AuditSubject& subject, int target) {
     return view_gram(recorded, subject.view, target);
 }
 
-/// The given target, else the agent the view learns most about.
 int choose_target(const AuditConfig& config, const AuditSubject& subject) {
     const std::optional<int> asked = asked_target(config, subject);
     const std::vector<int> targets =

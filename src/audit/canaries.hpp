@@ -66,7 +66,6 @@ struct AuditDesign {
 /// Adds the accountant's figures: mu_theory, epsilon_theory, the claim and its argument.
 [[nodiscard]] AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threads);
 
-/// The target's contributions over the rounds.
 enum class SignPattern {
     constant,  ///< +1 in the participation pattern whose rounds together reveal most
     random,    ///< as constant, with random signs

@@ -60,7 +60,6 @@ CanaryRecords new_canaries(const AuditConfig& config, const AuditSubject& subjec
     return canaries;
 }
 
-/// The canaries of an earlier run.
 CanaryRecords recorded_canaries(const AuditConfig& config, const AuditSubject& subject) {
     const std::string file = (std::filesystem::path(*config.run) / canaries_file).string();
     CanaryRecords canaries = canary_records_from_json(read_file(file), file);

@@ -42,7 +42,6 @@ struct Mean {
     }
 };
 
-/// Means of the seen messages, and of the members' own models.
 struct SeenModels {
     std::map<int, Mean> heard;
     Mean own;
@@ -140,7 +139,6 @@ using Eigen::VectorXd;
 
 namespace math = boost::math;
 
-/// Columns of canaries with this sign.
 MatrixXd columns_with(const MatrixXd& values, const VectorXd& signs, double sign) {
     MatrixXd result(values.rows(), (signs.array() == sign).count());
     for (Index i = 0, column = 0; i < signs.size(); ++i)

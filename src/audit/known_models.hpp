@@ -89,7 +89,6 @@ struct KnownCoins {
     Eigen::MatrixXd drawn;
 };
 
-/// What is checked.
 struct CoinSubject {
     Eigen::VectorXd signs;    ///< of canaries: +1 in the shard, -1 not
     double companions = 0;    ///< records in the last coordinate, all in the shard
@@ -122,8 +121,8 @@ inline constexpr long most_canary_records = 20000;
 /// more coordinate, which shows how many of them joined a batch.
 struct CanaryRecords {
     int target = 0;
-    std::uint64_t seed = 1;    ///< of the coins
-    long trials = 0;           ///< canaries
+    std::uint64_t seed = 1;  ///< of the coins
+    long trials = 0;
     std::vector<int> members;  ///< of the view, ascending: their shards hold all canaries, so that
                                ///< their own gradients show their own coins
 

@@ -268,7 +268,6 @@ class TrialScores {
         noiseless_rows_ += innovation.noiseless.rows();
     }
 
-    /// Scores and secret signs of the trials of one hypothesis.
     [[nodiscard]] std::pair<VectorXd, VectorXd> of(Index hypothesis) const {
         const Index trials = (scores_.size() - hypothesis + count_ - 1) / count_;
         const Eigen::Map<const VectorXd, 0, Eigen::InnerStride<>> scores(

@@ -18,7 +18,6 @@ namespace sotto {
 /// keeps canaries.json.
 [[nodiscard]] AttackRecord likelihood_attack();
 
-/// Results of one hypothesis.
 struct HypothesisVerdict {
     AttackFigures figures;  ///< intervals at the audit's level
     /// Set if the lower end, at the level corrected for the number of tests, exceeds the

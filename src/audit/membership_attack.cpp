@@ -109,7 +109,6 @@ class MembershipAttack final : public Attack {
             folder / "views", subject().view, *plan_, rounds, rounds - averaged_rounds());
     }
 
-    /// Figures of the local agents; empty for members.
     [[nodiscard]] std::vector<AskedAgent> ask(const LocalData& data,
                                               std::span<const int> agents) const {
         const std::vector<int> outside = targets();
@@ -127,7 +126,6 @@ class MembershipAttack final : public Attack {
         return asked;
     }
 
-    /// Results of agents that are not members, with the accountant's figures.
     [[nodiscard]] std::vector<MembershipFigures> compared_targets() const {
         std::vector<Index> records;
         for (const AskedAgent& agent : asked_) records.push_back(agent.records);
@@ -315,7 +313,6 @@ using Eigen::VectorXd;
 
 constexpr long fewest_records = 40;  // for a bound of epsilon: 20 of each kind in each half
 
-/// Rows of every label in random order.
 std::map<double, std::vector<Index>> rows_by_label(const Dataset& data, SeededRandom& random) {
     std::map<double, std::vector<Index>> rows;
     for (Index row = 0; row < data.records(); ++row)
@@ -324,7 +321,6 @@ std::map<double, std::vector<Index>> rows_by_label(const Dataset& data, SeededRa
     return rows;
 }
 
-/// Of training records, and of others.
 struct Scores {
     VectorXd inside, outside;
 };

@@ -68,9 +68,8 @@ struct MatchedRows {
                                                    const Eigen::VectorXd& model,
                                                    double risk);
 
-/// What every process shares about one of its agents.
 struct AskedAgent {
-    Eigen::Index records = 0;  ///< of its shard
+    Eigen::Index records = 0;
     MembershipFigures figures;
 };
 /// The agents of all processes, on every process, ascending. COLLECTIVE.

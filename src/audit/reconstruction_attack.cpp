@@ -230,7 +230,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// What is known of the rows of `agents`.
 struct Estimates {
     std::vector<int> agents;  ///< ascending
     MatrixXd contributions;   ///< a row an agent
@@ -250,7 +249,6 @@ Estimates estimate(RecordedInnovations& recorded, const Rows& rows) {
     return result;
 }
 
-/// Indices of the agents by distance to a member.
 std::vector<std::size_t> nearest_first(const std::vector<int>& agents,
                                        const std::vector<int>& distances) {
     std::vector<std::size_t> order(agents.size());

@@ -40,7 +40,6 @@ SparseRows sparse_rows(Eigen::Index rows, Eigen::Index columns, Eigen::Index val
     return matrix;
 }
 
-/// Appends source rows [first, first+count) after the `written` rows of `matrix`.
 void append_rows(SparseRows& matrix,
                  Eigen::Index written,
                  const SparseRows& source,

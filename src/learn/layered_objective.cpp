@@ -190,7 +190,6 @@ class LayeredObjective final : public Objective {
         if (largest_batch() > tiles_.front()) partial_.setZero(dimension());
     }
 
-    /// sum = the sum of these records' clipped gradients.
     void sum_clipped(const Eigen::Ref<const Eigen::VectorXd>& model,
                      std::span<const Eigen::Index> rows,
                      double clip,

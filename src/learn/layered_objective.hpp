@@ -67,7 +67,6 @@ class LayerChain {
     void add_gradients(Eigen::Ref<Eigen::VectorXd> gradient);
     /// An upper bound of every record's gradient norm, rounding included.
     [[nodiscard]] Eigen::Ref<const Eigen::VectorXd> gradient_norms();
-    /// Multiplies a record's contribution to add_gradients.
     void scale_record(Eigen::Index record, double factor);
     /// Excludes a record from add_gradients, whatever its values.
     void drop_record(Eigen::Index record);

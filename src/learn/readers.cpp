@@ -180,7 +180,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A name as a message may show it.
 std::string shortened(const std::string& name) {
     constexpr std::size_t longest = 40;
     return name.size() > longest ? name.substr(0, longest) + "..." : name;
@@ -357,13 +356,11 @@ Dataset read_leaf(const std::string& path) {
 
 namespace {
 
-/// Reads the fields of one line; knows file and line for messages.
 class FieldParser {
   public:
     FieldParser(const LineReader& reader, std::string_view line)
         : reader_(reader), at_(line.data()), end_(line.data() + line.size()) {}
 
-    /// False at the end of the line.
     bool next_field() {
         while (at_ != end_ && is_space(*at_)) ++at_;
         field_ = at_;

@@ -103,7 +103,6 @@ bool count_columns(const Cells& cells) {
     return cells.size() > 1;
 }
 
-/// Knows file and line for messages.
 class TableReader {
   public:
     explicit TableReader(const std::string& path) : reader_(path) { table_.source = path; }

@@ -443,7 +443,6 @@ Eigen::Index width_of(const ColumnShape& feature, const MissingPolicy& missing) 
                : 1 + indicator;
 }
 
-/// The cells of one feature, into `out` from column `first` on.
 void encode_feature(const Table& table,
                     const ColumnShape& feature,
                     const MissingPolicy& missing,

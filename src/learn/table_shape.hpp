@@ -42,13 +42,11 @@ struct ColumnBounds {
 /// twice, or low >= high; DataError for an unreadable file.
 [[nodiscard]] std::vector<ColumnBounds> parse_bounds(const std::string& text);
 
-/// The kind of the column to predict.
 enum class TargetKind { automatic, classes, value };
 inline constexpr NameTable<TargetKind, 3> target_kinds{{{{TargetKind::automatic, "auto"},
                                                          {TargetKind::classes, "classes"},
                                                          {TargetKind::value, "value"}}}};
 
-/// How a user wants tables to be read.
 struct TableOptions {
     /// Name of the column to predict, or its number, from 1, if columns have no names; "NAME>V"
     /// predicts whether it is above V. Empty: the last column, as a value, of tables without names.

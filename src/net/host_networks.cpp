@@ -200,7 +200,6 @@ constexpr double message_header = 64;
 constexpr double segment = 1448, segment_headers = 66;
 constexpr double eager_limit = 65536;
 
-/// Messages from one process to another.
 using Messages = std::map<std::pair<int, int>, std::size_t>;
 
 struct CountedMessages {

@@ -51,7 +51,6 @@ struct HostNetwork {
     double bits_per_second = 0;  ///< of each host's link, in each direction simultaneously
 };
 
-/// What agents send each other in one exchange.
 struct MessageFormat {
     Eigen::Index dimension = 1;
     MessagePrecision precision = MessagePrecision::float64;
@@ -59,7 +58,6 @@ struct MessageFormat {
     bool encrypted = true;
 };
 
-/// Duration of an exchange without computing.
 struct ExchangeTime {
     double latency_seconds = 0;
     double transfer_seconds = 0;

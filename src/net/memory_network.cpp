@@ -194,7 +194,6 @@ class MemoryNetwork final : public Network {
         std::vector<std::uint64_t> sum, share;
     };
 
-    /// Messages to others in one exchange.
     [[nodiscard]] std::int64_t messages_of(std::span<const Outgoing> outgoing) const {
         std::int64_t messages = 0;
         for (std::size_t u = 0; u < inboxes_.size(); ++u) {

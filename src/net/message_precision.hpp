@@ -13,9 +13,7 @@ enum class MessagePrecision : std::uint8_t { float64, float32 };
 inline constexpr NameTable<MessagePrecision, 2> message_precisions{
     {{{MessagePrecision::float64, "float64"}, {MessagePrecision::float32, "float32"}}}};
 
-/// Bytes of a value.
 [[nodiscard]] std::size_t value_size(MessagePrecision precision);
-/// The largest value there is.
 [[nodiscard]] double largest_value(MessagePrecision precision);
 /// Rounding changes a value by at most this part of it, or by 2^-150 if that is more: 2^-24 for
 /// float32, 0 for float64.

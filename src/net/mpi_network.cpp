@@ -181,7 +181,6 @@ class MpiNetwork final : public Network {
     MpiFold fold_{world_, blocks_};
 };
 
-/// @throws ConfigError for a rank without an agent.
 void require_agent_a_rank(int agents, int ranks) {
     if (agents < ranks)
         throw ConfigError(fmt::format(

@@ -27,7 +27,6 @@ class MpiSession {
     [[nodiscard]] int rank() const;
     /// Fortran handle.
     [[nodiscard]] int communicator() const { return communicator_; }
-    /// Library name and version, one line.
     [[nodiscard]] static std::string library_version();
     /// As MPI reports it.
     [[nodiscard]] static std::string host_name();

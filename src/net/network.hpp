@@ -57,7 +57,6 @@ using ShareSource = std::function<void(std::size_t local_index,
 using SumDelivery = std::function<void(
     std::size_t local_index, Eigen::Index first, std::span<const std::uint64_t> sum)>;
 
-/// How long a process waits for others.
 struct StallLimits {
     double warn_seconds = 0;  ///< until it asks those it waits for and reports the silent; 0: never
     double abort_seconds = 0;   ///< until the wait ends with a NetworkError; 0: never

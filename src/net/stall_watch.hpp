@@ -20,7 +20,6 @@ namespace sotto {
 /// off does not answer; one that waits answers for what. Waits below 50 ms cost nothing.
 class StallWatch {
   public:
-    /// Where in the run a wait is.
     struct Place {
         std::int64_t round = -1;  ///< of the last exchange; -1: before the first
         std::int64_t step = 0;    ///< gossip step inside it
@@ -66,7 +65,6 @@ class StallWatch {
 
     void gather_hosts();
     void send(const Question& question, int rank, int tag);
-    /// Answers questions and collects answers.
     void talk(const Place& place);
     void ask(std::span<const int> ranks, const Place& place);
     [[nodiscard]] bool silent(int rank) const;

@@ -109,7 +109,6 @@ class NoiseSource {
   private:
     void begin_round(std::uint32_t epoch, std::uint64_t round, Eigen::Index dimension);
     [[nodiscard]] bool next_piece(Eigen::Ref<Eigen::MatrixXd> noise);
-    /// A sum of weighted columns (weighted_sum.hpp).
     struct WeightedColumns {
         void clear();
         void add(const double* column, double weight);

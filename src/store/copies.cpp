@@ -120,7 +120,6 @@ std::optional<Key> key_of(const fs::path& file) {
     return key;
 }
 
-/// The copies that this process keeps.
 std::set<Key> kept_copies(const fs::path& directory) {
     std::set<Key> keys;
     std::error_code failure;
@@ -240,7 +239,6 @@ void keep_copies(const fs::path& directory,
 
 namespace {
 
-/// The opened copies of one agent.
 struct Opened {
     std::map<Key, std::string> files;
     std::pair<int, long> sent{-1, 0};  // phase and rounds of the newest
@@ -349,7 +347,6 @@ void fetch_copy(const fs::path& directory,
         }
 }
 
-/// What became of a missing checkpoint.
 struct Outcome {
     std::int64_t agent = 0, round = 0;
     std::int64_t until = -1;  ///< rounds that count as sent; -1: no copy opened
@@ -560,7 +557,6 @@ struct Age {
     auto operator<=>(const Age&) const = default;
 };
 
-/// Folders whose manifests this process keeps, newest first.
 std::vector<fs::path> folders_with_manifest(const fs::path& directory) {
     std::vector<fs::path> result;
     for (const fs::path& folder : checkpoint_folders(directory))

@@ -21,7 +21,6 @@ enum class ModelStage {
 };
 [[nodiscard]] std::string name_of(ModelStage stage);
 
-/// One row of metrics.csv and one record of the event files.
 struct MetricsRow {
     long round = 0;      ///< completed
     double epsilon = 0;  ///< so far; may be infinite
@@ -31,7 +30,6 @@ struct MetricsRow {
     ModelStage stage = ModelStage::last;
 };
 
-/// One number of a row; NaN if unknown.
 struct MetricColumn {
     const char* name;   ///< in metrics.csv
     const char* chart;  ///< TensorBoard's group of charts

@@ -242,7 +242,6 @@ void require_no_less(const std::vector<OwnPhase>& own,
 
 namespace {
 
-/// What others learn of an agent's phase.
 struct ToldPhase {
     std::int32_t agent = 0, phase = 0;
     std::int64_t rounds = 0;

@@ -22,7 +22,6 @@ struct RecordedAgent {
     [[nodiscard]] const PrivacyLoss& apart() const { return alone ? *alone : loss; }
 };
 
-/// Rounds with the same keys.
 struct RecordedPhase {
     std::vector<std::string> sessions;  ///< ids of its starts, in order
     long rounds = 0;

@@ -30,7 +30,6 @@ Digest digest_from(const JsonValue& json) {
     return digest;
 }
 
-/// How a phase used its plan.
 PlanUse use_from(const JsonValue& phase) {
     PlanUse use;
     use.participation = parse_participation("participation", phase.at("participation").text());

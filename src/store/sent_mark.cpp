@@ -226,7 +226,6 @@ std::uint64_t largest_marks_bytes(int agents) {
     return all * (head + number * all);
 }
 
-/// Round of every mark, by its text.
 using Marks = std::map<std::string, long>;
 
 /// Several processes may see one file; that of its host knows best. For local agents, the result is

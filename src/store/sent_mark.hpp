@@ -43,7 +43,6 @@ class SentMark {
     std::optional<Clock::time_point> last_;
 };
 
-/// A mark on this host.
 struct FoundMark {
     std::filesystem::path file;
     int phase = 0;
@@ -72,7 +71,6 @@ void restore_mark(RestoredFiles& files,
 /// Removes the marks of a start whose run did not begin.
 void forget_marks(const std::filesystem::path& directory);
 
-/// A query of marks.
 struct MarkedRounds {
     Digest run{};
     long rounds = 0;            ///< of the whole run, the limit of any mark

@@ -34,7 +34,6 @@ bool is_worse(std::span<const int> coalition,
            std::ranges::lexicographical_compare(coalition, than->colluders);
 }
 
-/// Goes through coalitions in growing size.
 class Colluders {
   public:
     Colluders(const Graph& graph, const MixingSchedule& schedule, SumRules rules)

@@ -13,7 +13,6 @@
 
 namespace sotto {
 
-/// A file that was read.
 struct FileDigest {
     std::string option;  ///< "data", "test-data", or "task" for a model
     std::string path;

@@ -21,7 +21,6 @@ struct DataShape {
     std::optional<TableShape> table{};
 };
 
-/// The order of columns and files.
 struct DataOrder {
     std::vector<std::string> columns{};  ///< empty without names, or without tables
     std::vector<std::string> files{};    ///< matched by a pattern, without folders

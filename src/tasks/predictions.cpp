@@ -69,7 +69,6 @@ Json inputs_of(const ModelCard& card) {
     return inputs;
 }
 
-/// The scaling in the list of inputs.
 Standardisation scaling_from(const JsonValue& root, const ModelCard& card) {
     const FeatureNames features = feature_names(*card.shape.table, card.missing);
     Standardisation scaling = no_standardisation(std::ssize(features.names));

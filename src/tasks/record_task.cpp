@@ -168,7 +168,6 @@ LocalTask build_record_task(const TaskConfig& config, Network& network, const Me
 
 namespace {
 
-/// @throws ConfigError for an invalid initial model.
 void require_initial(const HandedInputs& inputs) {
     if (inputs.initial.size() != inputs.objective->dimension())
         throw ConfigError(fmt::format("initial: {} values are not allowed ({}, the dimension)",

@@ -169,7 +169,6 @@ struct ReadData {
     std::vector<DataFile> tests{};
 };
 
-/// The same data, encoded for all agents' models.
 struct FittedData {
     std::vector<Dataset> sets{};
     std::vector<std::shared_ptr<const Dataset>> tests{};
@@ -293,7 +292,6 @@ void require_one_file_an_agent(const TaskConfig& config,
                         own.files.size()));
 }
 
-/// Columns of all tables in the order of `names`.
 void order_columns(ReadData& read, const std::vector<std::string>& names) {
     const auto order = [&](std::vector<DataFile>& files, const char* whose) {
         for (DataFile& file : files)

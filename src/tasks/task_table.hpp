@@ -16,7 +16,6 @@
 
 namespace sotto {
 
-/// A task's own default of an option.
 struct OptionDefault {
     std::string option;  ///< "step-size"
     std::string text;    ///< as on a command line
@@ -47,7 +46,6 @@ struct TaskRecord {
     std::vector<std::string> options{};
     std::vector<OptionDefault> defaults{};  ///< that differ from other tasks
 
-    /// Whether it has training and test records.
     [[nodiscard]] bool needs_records() const { return objective != nullptr; }
     [[nodiscard]] bool has_option(const std::string& option) const {
         const bool about_data = option != "hidden";

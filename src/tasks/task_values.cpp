@@ -38,7 +38,6 @@ std::vector<DataFile> read_points(const TaskConfig& config,
     return sets;
 }
 
-/// With all columns of a table, in the agreed order.
 Dataset points_of(DataFile file, const std::vector<std::string>& columns) {
     if (auto* table = std::get_if<Table>(&file))
         return all_columns(with_columns(std::move(*table), columns, "the first file of agent 0"));

@@ -17,7 +17,6 @@ namespace {
 constexpr int precision = 53;  // bits of a probability
 constexpr int at_once = 64;    // coins
 
-/// The random bits of one round.
 class RoundBits {
   public:
     RoundBits(const SecretKey& key, std::uint64_t round) : key_(key) {

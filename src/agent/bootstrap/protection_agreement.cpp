@@ -33,7 +33,6 @@ void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
                 u));
 }
 
-/// The checks of the local agents.
 void require_protection(const Network& network,
                         const Topography& topography,
                         const NoisePlan& plan,
@@ -58,7 +57,6 @@ void require_protection(const Network& network,
     verify_agents_protected(plan, network.local_agents(), exposures, budgets, coalition_size);
 }
 
-/// Of everything that must be equal on all processes.
 std::string digest_of(const Topography& topography, const NoisePlan& plan) {
     Hasher hasher("sotto.agreement.v1");
     hasher.add_bytes(topography.graph.hash());

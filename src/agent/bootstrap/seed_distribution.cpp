@@ -21,7 +21,6 @@ namespace sotto {
 
 namespace {
 
-/// Seeds of groups whose only member is local.
 std::vector<LocalSeed> draw_own_seeds(const NoisePlan& plan,
                                       const Session& session,
                                       std::span<const int> local_agents,
@@ -88,7 +87,6 @@ class Dealing {
 
     /// Draws the seeds that local agents deal. @return those for others, sealed.
     std::string deal(std::span<const int> groups);
-    /// Takes seeds from another process. @throws CryptoError, NetworkError.
     void take(std::string_view dealt);
     /// Seeds of the local agents, once all have dealt. @throws CryptoError if one is missing.
     std::vector<LocalSeed> finish();
@@ -251,7 +249,6 @@ std::string shares_for_agent_0(Session& session, std::span<const int> local_agen
     return writer.take();
 }
 
-/// Size of this many shares, each or all of them sealed.
 std::uint64_t largest_shares_bytes(std::uint64_t agents) {
     constexpr std::uint64_t sealed_share_bytes = 128;  // number, length, nonce, share, tag
     return sealed_share_bytes * (agents + 1);

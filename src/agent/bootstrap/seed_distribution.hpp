@@ -34,7 +34,6 @@ namespace sotto {
                                                     const NoisePlan& plan,
                                                     std::uint64_t noise_seed);
 
-/// A seed of an agent of this process.
 struct LocalSeed {
     std::size_t place;  ///< of the agent among the local ones
     int group;

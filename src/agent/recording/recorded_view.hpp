@@ -50,7 +50,6 @@ struct RecordingHeader {
 
 class RecordingFileReader;
 
-/// What an agent receives in a gossip step.
 enum class Received {
     messages,  ///< the message of each neighbour
     sum,       ///< secure sums: sum_v w_av m_v over its neighbours v
@@ -70,7 +69,6 @@ struct ViewHeader : RecordingHeader {
     [[nodiscard]] Eigen::Index values_per_record() const;
 };
 
-/// One agent's gossip step.
 struct RecordedRound {
     long round = 0;
     int gossip_step = 0;
@@ -95,7 +93,6 @@ struct RecordedView {
 /// record per recorded agent. WARNING: the files hold un-noised gradients; their mode is 0600.
 class ViewRecorder final : public RoundObserver {
   public:
-    /// Common to all recorded agents.
     struct Setup {
         Eigen::Index dimension = 0;
         Received received = Received::messages;
@@ -134,7 +131,6 @@ class ViewRecorder final : public RoundObserver {
     std::vector<std::unique_ptr<View>> views_;  // one per local agent; empty if not recorded
 };
 
-/// Reads a view.bin; memory: one record.
 class RecordedViewReader {
   public:
     /// Checks header, size and end of the untrusted file.
@@ -212,7 +208,6 @@ class RecordingFileWriter {
     void begin(long round, int gossip_step, double step_size);
     /// Of the current record, from `first` on.
     [[nodiscard]] double* values(Eigen::Index first) { return values_.data() + first; }
-    /// Appends the current record.
     void append();
     /// Completes the file; call once.
     void finish();

@@ -31,7 +31,6 @@ struct WireHeader : RecordingHeader {
     [[nodiscard]] Eigen::Index values_per_record() const;
 };
 
-/// What one agent sent in one gossip step.
 struct WireRecord {
     using Words = Eigen::Matrix<std::uint64_t, Eigen::Dynamic, Eigen::Dynamic>;
     long round = 0;

@@ -128,9 +128,7 @@ class EdgePieces {
                                                     bool encrypted);
         void set_counts(Eigen::Index count, bool encrypted);
     };
-    /// Packs the pieces for the j-th destination.
     void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
-    /// Opens the pieces from the j-th source.
     void open(std::size_t j, std::int64_t piece, Eigen::Index count);
     [[nodiscard]] LinkCipher& cipher_to(std::size_t destination) {
         return ciphers_[links_.destinations()[destination]];

@@ -31,9 +31,7 @@ class MpiExchange {
               Eigen::Index first,
               std::int64_t piece,
               Eigen::Index count);
-    /// Converts all last received messages to doubles.
     void widen_received(Eigen::Index count);
-    /// A received message as doubles.
     [[nodiscard]] const double* received(std::size_t message, Eigen::Index count);
     void fill_columns(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
 

@@ -22,9 +22,7 @@ class MpiExchangeSum {
              const SumDelivery& deliver);
 
   private:
-    /// Makes the shares for other processes.
     void make_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
-    /// Adds up the shares from other processes and from local agents.
     void add_shares(const ShareSource& share, Eigen::Index first, Eigen::Index count);
     /// Place among neighbours of a member of a closed neighbourhood.
     [[nodiscard]] std::size_t without_own(std::size_t local, std::size_t place) const {

@@ -40,7 +40,6 @@ ContactNote look_up_note(int rank) {
 
 void wait_milliseconds(int count) { std::this_thread::sleep_for(std::chrono::milliseconds(count)); }
 
-/// On process 0: everybody's notes, as soon as they are there.
 std::vector<ContactNote> gather_notes(int ranks) {
     std::vector<ContactNote> notes(static_cast<std::size_t>(ranks));
     const auto start = Clock::now();

@@ -30,21 +30,18 @@ class MpiFold {
                                       const CollectedCheck& check);
 
   private:
-    /// Some coordinates of the vectors.
     struct Piece {
         ChunkAddress address;
         Eigen::Index first, count;
         /// Bytes on the wire of this piece of so many agents.
         [[nodiscard]] std::size_t size(int agents, bool encrypted) const;
     };
-    /// Sends all values to process 0.
     void collect(const Piece& piece, const Eigen::MatrixXd& local);
     /// On process 0: folds the collected values into `total`, agent by agent.
     void fold_collected(const Piece& piece,
                         Fold fold,
                         const CollectedCheck& check,
                         Eigen::Ref<Eigen::VectorXd> total);
-    /// Sends the result to all.
     void give_back(const Piece& piece, Eigen::Ref<Eigen::VectorXd> total);
     [[nodiscard]] bool collects() const { return world_.rank() == 0; }
 

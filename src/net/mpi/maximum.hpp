@@ -11,7 +11,6 @@ namespace sotto {
 class MpiMaximum {
   public:
     explicit MpiMaximum(MpiWorld& world);
-    /// Waits for a pending maximum.
     ~MpiMaximum();
     MpiMaximum(const MpiMaximum&) = delete;
     MpiMaximum& operator=(const MpiMaximum&) = delete;

@@ -44,7 +44,6 @@ class MpiWorld {
         const int code = begin(&request);
         check_mpi(watch_->complete(code, request, place_), call);
     }
-    /// Waits for a call that was begun before.
     void finish(const char* call, MPI_Request& request) {
         check_mpi(watch_->complete(MPI_SUCCESS, request, place_), call);
     }
