@@ -28,10 +28,10 @@ struct WorstCoalitions {
 
 /// The coalition of the query's size that learns most about one of the targets. Above
 /// most_coalitions_searched coalitions the search is greedy (each step adds the agent that most
-/// increases the largest mu over the targets), followed by exchanges of single members while they
-/// help: the result is a lower bound of the worst. The search ends early at the upper bound: all
-/// messages seen, with the seeds of the worst coalition, or, if these are too many to try, with
-/// every shared seed known. COLLECTIVE; every process has the result.
+/// increases the largest mu), then exchanges single members while that helps: a lower bound of the
+/// worst. It ends early at the upper bound: all messages seen, with the seeds of the worst
+/// coalition, or, if these are too many to try, with every shared seed. COLLECTIVE; every process
+/// has the result.
 [[nodiscard]] WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                                     const std::vector<int>& targets,
                                                     const AccountSubject& subject,

@@ -69,22 +69,22 @@ struct RoundSeconds {
 ///     g = clip(gradient);  u_u <- B u_u + g_u + v_u;  m_u = x_u - eta_t u_u - eta_t l2 x_u;  send;
 ///     x_u <- sum_v w_uv m_v.
 ///
-/// B is the momentum, 0 by default. With E local steps g is the clip of (x_u - y_E) / eta_t - E l2
-/// x_u, y_0 = x_u, y_{e+1} = y_e - eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u replaces l2
-/// x_u.
+/// - B: momentum, 0 by default.
+/// - E local steps: g is the clip of (x_u - y_E) / eta_t - E l2 x_u, y_0 = x_u, y_{e+1} = y_e -
+///   eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u replaces l2 x_u.
+/// - Noise that enters the message: m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2 x_u
+///   rounded to the plan's grid, for which the clip leaves room. If it depends on the receiver,
+///   every neighbour gets its own message, and the agent keeps another (of s_u without rounding).
+/// - Push-sum: gradients are taken at z_u = x_u / w_u, which is also the result; every process
+///   mixes w for all agents, since it follows from the weights.
+/// - K gossip steps: agents send and mix K times; later messages are the mixed models, combined
+///   with earlier ones by the GossipPolynomial.
+/// - Trusted mean: x_u <- mean of all messages.
+/// - Secure sums: x_u <- w_uu m_u + the received sum, with fixed-point rounding.
 ///
-/// If the plan's noise enters the message, m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2
-/// x_u rounded to the plan's grid, for which the clip leaves room; if it depends on the receiver,
-/// every neighbour gets its own message, and the agent keeps another (of s_u without rounding).
-///
-/// With push-sum, gradients are taken at z_u = x_u / w_u, which is also the result; every process
-/// mixes w for all agents, since it follows from the weights. With K gossip steps agents send and
-/// mix K times; later messages are the mixed models, combined with earlier ones by the
-/// GossipPolynomial. Gradient and noise lie on the plan's grid: their sum is exact, and its
-/// low-order bits do not depend on the data. All messages, the agent's own included, are rounded to
-/// the network's MessagePrecision after their noise. With a trusted mean, x_u <- mean of all
-/// messages. With secure sums, x_u <- w_uu m_u + the received sum, which differs by fixed-point
-/// rounding.
+/// Gradient and noise lie on the plan's grid: their sum is exact, and its low-order bits do not
+/// depend on the data. All messages, the agent's own included, are rounded to the network's
+/// MessagePrecision after their noise.
 ///
 /// An agent's data can change only the values it sends. They cannot end the job or change its
 /// course: a gradient (or record's gradient) that is not finite becomes zero, s_u and m_u are

@@ -97,13 +97,12 @@ struct CoinSubject {
     std::vector<KnownCoins> known;
 };
 
-/// Checks everything that secret coins promise:
+/// Checks what secret coins promise:
 ///   - canaries in the shard contribute q Delta on average, and vary as independent coins do;
 ///   - other canaries show noise alone, of the accounted size and independent between rounds;
 ///   - sums over rounds of a canary, and over canaries of a round, vary as sums of independent
 ///     terms: coins are drawn anew in every round and for every record;
-///   - the number of companions in a batch has binomial mean and variance: sums are divided by
-///     the fixed batch size, not by the number drawn;
+///   - the number of companions in a batch has binomial mean and variance;
 ///   - contributions do not correlate with coins that others know.
 /// @param modes with one coordinate per canary and one for the companions.
 [[nodiscard]] std::vector<CoinCheck> check_coins(const ContributionModes& modes,
@@ -117,8 +116,8 @@ inline constexpr long most_canary_records = 20000;
 /// Records with known gradients in the shard of an agent with secretly sampled batches; every
 /// canary is a trial (Steinke, Nasr, Jagielski 2023, Privacy auditing with one training run).
 /// Canary i has its gradient in coordinate i alone, longer than the clip, and is in the shard or
-/// zeroed out by a fair secret coin. Companions are always in the shard; their gradients share one
-/// more coordinate, which shows how many of them joined a batch.
+/// zeroed out by a fair secret coin. Companions, always in the shard, share one more coordinate,
+/// which shows how many of them joined a batch.
 struct CanaryRecords {
     int target = 0;
     std::uint64_t seed = 1;  ///< of the coins

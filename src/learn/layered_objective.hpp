@@ -12,14 +12,14 @@
 
 namespace sotto {
 
-/// A model of layers on one agent's records. With labels the loss is the cross-entropy
-/// -log(softmax(out)[class]) of the last layer's outputs, one per class; with values to predict it
-/// is (out - value)^2 of the only output.
+/// A model of layers on one agent's records. The loss is the cross-entropy
+/// -log(softmax(out)[class]) of the last layer's outputs, one per class, or (out - value)^2 of its
+/// only output for values to predict.
 ///
-/// Records are clipped by ghost norms: a forward and a backward pass give the norm of every
-/// record's gradient; the sum of clipped gradients is then one product per layer, with rows scaled
-/// by the clip factors. The sum itself is rounded toward zero to the grid (objective.hpp), and
-/// records are clipped to C' a little below C:
+/// Records are clipped by ghost norms: a forward and a backward pass give the norms of all records'
+/// gradients; the sum of clipped gradients is then one product per layer, with rows scaled by the
+/// clip factors. The sum is rounded toward zero to the grid (objective.hpp), and records are
+/// clipped to C' a little below C:
 ///
 ///     C' = (C - grid_step sqrt(d)) / (1 + 2 n e),
 ///
@@ -27,11 +27,10 @@ namespace sotto {
 /// records, for any data: e = ((m t + 16) a + n / m + 1) u, with m records summed together before
 /// such sums are (the widest of place_independent_tiles, or n if less), t terms per record and
 /// amplification a (SumRounding), u = 2^-53. Rounding toward zero changes the difference of two
-/// sums by at most grid_step sqrt(d). A record's values have the same bits whatever other records
-/// are in the batch and wherever it stands (place_independent_tiles). So one record changes the
-/// result by at most C' + 2 n e C' + grid_step sqrt(d) = C if it is zeroed or leaves the batch, and
-/// by less than 2C if it is replaced. A record whose gradient is not finite, or whose square
-/// overflows, adds zero.
+/// sums by at most grid_step sqrt(d). A record's values have the same bits in any batch and place
+/// (place_independent_tiles). So one record changes the result by at most C' + 2 n e C' + grid_step
+/// sqrt(d) = C if it is zeroed or leaves the batch, and by less than 2C if it is replaced. A record
+/// whose gradient is not finite, or whose square overflows, adds zero.
 /// @throws DataError if the shard is empty, feature counts differ, a feature is not finite, or a
 /// label is no class; ConfigError if layers do not fit each other or the features.
 [[nodiscard]] std::unique_ptr<Objective> make_layered_objective(

@@ -137,10 +137,10 @@ class Network {
 
     /// Sends every local agent's message to its neighbours and delivers theirs. COLLECTIVE.
     /// @param id for messages about failures and, when encrypted, the nonce: it must then be after
-    /// that of the previous exchange, and a message that was changed is a CryptoError naming both
-    /// ends and the round.
-    /// @param outgoing one per local agent; all agents of the network send the same kind (to_all or
-    /// per_receiver).
+    /// that of the previous exchange; a changed message is a CryptoError naming both ends and the
+    /// round.
+    /// @param outgoing one per local agent, the same kind (to_all or per_receiver) in the whole
+    /// network.
     /// @param dimension values per message, > 0, equal for all agents.
     /// @throws Error before `connect` or for incomplete messages.
     virtual void exchange(ExchangeId id,
@@ -215,9 +215,9 @@ class Network {
     [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
 
     /// Runs a set-up step on every process; if it throws anywhere, every process throws the error
-    /// of the lowest failing process (same message and exit code). The message begins with
-    /// process_name() of that process, unless that is 0 on a single host, or all fail. A failure
-    /// elsewhere must not leave `step` waiting. COLLECTIVE.
+    /// of the lowest failing process (same exit code and message, which begins with its
+    /// process_name() unless that is 0 on a single host, or all fail). A failure elsewhere must not
+    /// leave `step` waiting. COLLECTIVE.
     template <class Step>
     void agree(Step&& step) {
         std::optional<Error> failure;

@@ -15,9 +15,9 @@ namespace sotto {
 /// Completes non-blocking MPI calls, and finds out which ranks keep this one waiting.
 ///
 /// While waiting it yields its core and answers other ranks' questions. After
-/// StallLimits::warn_seconds it asks those it waits for, on its own communicator, and reports who
-/// has not answered; after abort_seconds it gives up. A rank that computes, is stopped, dead or cut
-/// off does not answer; one that waits answers for what. Waits below 50 ms cost nothing.
+/// StallLimits::warn_seconds it asks those it waits for and reports who has not answered; after
+/// abort_seconds it gives up. A rank that computes, is stopped, dead or cut off does not answer;
+/// one that waits answers for what. Waits below 50 ms cost nothing.
 class StallWatch {
   public:
     struct Place {

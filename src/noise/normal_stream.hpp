@@ -16,16 +16,16 @@ namespace sotto {
 ///
 /// Bits: ChaCha20 (IETF: 96-bit nonce = epoch, round; 32-bit counter = 8 * block), one key per
 /// stream. Transform: Box-Muller in float64 from two 64-bit words a pair, u1 in (0, 1] with 76 bits
-/// and u2 in [0, 1) with 52. Log, sine and cosine are polynomials of IEEE operations in a fixed
-/// order without fused multiply-add: all x86-64 levels give the same bits, so noise shared by
-/// agents on different machines cancels.
+/// and u2 in [0, 1) with 52. Log, sine and cosine use IEEE operations in a fixed order without
+/// fused multiply-add: all x86-64 levels give the same bits, so shared noise cancels between
+/// machines.
 ///
 /// Tail: where u1 <= 2^-32 it gets 208 more bits, from XChaCha20 (192-bit nonce = epoch, round,
 /// block, zeros; 1024 bytes a block) under the subkey "sottotal" of the stream's key. A radius
 /// below tail_radius has steps of less than 2^-46; the largest is sqrt(2 * 284 * log 2) = 19.8.
 ///
 /// Absolute error against exact Box-Muller: below 1e-14. Cost: about 8 bytes of keystream a normal,
-/// and some microseconds more for one pair in 2^32, which is all that timing reveals of the values.
+/// and some microseconds for one pair in 2^32, which is all that timing reveals of the values.
 class NormalStream {
   public:
     explicit NormalStream(SecretKey key);

@@ -72,9 +72,9 @@ void keep_copies(const std::filesystem::path& directory,
                  const Membership& members,
                  std::span<const Identity> identities);
 
-/// Restores a local agent's missing checkpoints from copies; its record, if missing or older than
-/// the newest copy's, with a mark that counts all rounds that may have been sent by it; and a
-/// missing mark. Asks everybody who keeps a copy; skips copies that do not open. COLLECTIVE.
+/// Restores from copies what a local agent lacks: checkpoints; its record, also if older than the
+/// newest copy's, with a mark that counts all rounds that may have been sent by it; and a mark.
+/// Asks all keepers; skips copies that do not open. COLLECTIVE.
 /// @param files writes them.  @param identity of a local agent by its index, read only if needed;
 /// null: this process has none.
 /// @return on every process, a line for each restored agent and each checkpoint without a copy that

@@ -62,8 +62,8 @@ struct HandshakeTerms {
 };
 
 /// The handshake of one process, without the network. Every process sends an announcement to all,
-/// computes the transcript of all announcements, signs (transcript, agent) with the identity of
-/// each of its agents, and verifies the signatures of all. This guarantees:
+/// computes the transcript of all announcements, signs (transcript, agent) for each of its agents,
+/// and verifies all signatures:
 ///
 /// - an agent outside the roster, an identity used twice or missing, or an agent without the secret
 ///   of its identity stops every process;
@@ -71,8 +71,7 @@ struct HandshakeTerms {
 /// - nothing from another run, graph, mixing matrix, plan or set of options can be reused: its
 ///   transcript differs.
 ///
-/// Without credentials only the third guarantee and key agreement hold. Bytes of peers are
-/// untrusted.
+/// Without credentials only the third point and key agreement hold. Bytes of peers are untrusted.
 ///
 /// Cost per process: one X25519 and one Ed25519 key operation per local agent, one verification
 /// (about 60 us) per agent of the network.

@@ -79,9 +79,9 @@ class Roster {
 /// @throws ConfigError unless the name is allowed in a roster.
 void require_roster_name(const std::string& name);
 
-/// Makes an identity, writes it to a new file, and appends its public key to the roster, which is
-/// created if it does not exist. Several processes may share a roster: it is locked (flock) and
-/// replaced atomically. If the roster cannot be written, the new identity is removed.
+/// Makes an identity in a new file and appends its public key to the roster, created if missing.
+/// Processes may share a roster: it is locked (flock) and replaced atomically. If the roster cannot
+/// be written, the identity is removed.
 /// @param name one word of at most 64 ASCII characters, without #.  @return the public key.
 /// @throws ConfigError if the identity exists, the name is not allowed or taken, or a file cannot
 /// be written; DataError if the roster is damaged.

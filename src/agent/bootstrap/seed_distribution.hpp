@@ -20,9 +20,9 @@ namespace sotto {
 /// One key ring per local agent with exactly the seeds the plan gives it, made as SeedMaker says.
 /// No seed is sent in clear; only processes of a group's members see its seed. COLLECTIVE.
 ///
-/// Cost: one X25519 (40 us) per pair of agents that share a group of two, on `threads` threads; one
-/// sealed message from the lowest member of a larger group to each other member; for groups of all
-/// agents one sealed message from every agent to agent 0 and back. Agents of one process need none.
+/// Cost: one X25519 (40 us) per pair that shares a group of two, on `threads` threads; one sealed
+/// message to each other member of a larger group; for groups of all agents one from every agent to
+/// agent 0 and back. Agents of one process need no messages.
 /// @throws CryptoError, NetworkError, the same on every process.
 [[nodiscard]] std::vector<KeyRing> distribute_seeds(Network& network,
                                                     const NoisePlan& plan,
