@@ -51,7 +51,7 @@ class BudgetAccountFile {
     static void create(const std::filesystem::path& path,
                        const AccountLimit& limit,
                        const Identity* identity);
-    /// Reads an account without locking it, whoever's it is. @throws as `hold`.
+    /// Reads an account without locking it or checking its owner. @throws as `hold`.
     [[nodiscard]] static KeptAccount look(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

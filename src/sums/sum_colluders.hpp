@@ -15,12 +15,12 @@ namespace sotto {
 /// What secure sums hide from coalitions of 1, 2, ..., max(asked, further) agents, fewer than there
 /// are, in every round of the period. All coalitions of a size are examined whose members are at
 /// most 2 K apart in the graph (K gossip steps); others know no more than their parts. A size that
-/// would cost more than a few seconds and all larger ones are left out (SumsAgainst::computed).
-/// Then, or if no coalition of these sizes exposes a message, larger ones are constructed: a
-/// receiver and all its neighbours but one; the mask partners of one neighbour; two receivers and
-/// the neighbours that only one of them has, except one. @param asked >= 1. Cost for q colluders:
-/// the number of coalitions, times q^3 neighbours, times the rounds of the period; with several
-/// gossip steps as RoundSums.
+/// would cost more than a few seconds and all larger ones are left out (SumsAgainst::computed). If
+/// no examined coalition exposes a message, others are constructed: a receiver and all its
+/// neighbours but one; the mask partners of one neighbour; two receivers and the neighbours that
+/// only one of them has, except one. @param asked >= 1. Cost for q colluders: the number of
+/// coalitions, times q^3 neighbours, times the rounds of the period; with several gossip steps as
+/// RoundSums.
 [[nodiscard]] SumHiding what_sums_hide(
     const Graph& graph, const MixingSchedule& schedule, SumRules rules, int asked, int further);
 

@@ -62,8 +62,8 @@ struct HandshakeTerms {
 };
 
 /// The handshake of one process, without the network. Every process sends an announcement to all,
-/// computes the transcript of all announcements, signs (transcript, agent) for each of its agents,
-/// and verifies all signatures:
+/// computes the transcript of all announcements, signs (transcript, agent) with the identity of
+/// each of its agents, and verifies all signatures:
 ///
 /// - an agent outside the roster, an identity used twice or missing, or an agent without the secret
 ///   of its identity stops every process;
