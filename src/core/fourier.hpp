@@ -21,12 +21,10 @@ using Spectrum = std::vector<std::complex<double>>;
 [[nodiscard]] std::vector<double> from_real_spectrum(const Spectrum& spectrum);
 
 /// Bound on the rounding errors of either transform of n values: the 2-norm of the error relative
-/// to that of the result. Every pass over the values errs by at most eta = mu + gamma_4 (sqrt(2) +
-/// mu) (Higham, Accuracy and Stability, Theorem 24.2), below 8 units of rounding for sines and
-/// cosines that are off by mu <= 1 unit. The bound takes four times as much, since radices 3, 4 and
-/// 5 do more in a pass, and one more pass for packing real values. It also bounds the error of each
-/// value of the result relative to the 1-norm of the input: each value is the root of a tree of so
-/// many passes, whose inner values are at most parts of that norm.
+/// to that of the result, and the error of each value of the result relative to the 1-norm of the
+/// input. Four times Higham's bound of a pass (Accuracy and Stability, Theorem 24.2;
+/// docs/decisions/fft.md), since radices 3, 4 and 5 do more in a pass, with one more pass for
+/// packing real values.
 [[nodiscard]] double transform_error(std::size_t length);
 
 }  // namespace sotto

@@ -19,10 +19,9 @@ struct NewtonSystem {
     std::vector<Eigen::MatrixXd> slack_slopes;
 };
 
-/// The slack 1/f - 1/kappa_u, f = [Y]_uu, Y = (R^(I))^-1, has the slope (b^T Y e_u)^2 / f^2 along
-/// b; the Hessian gets 2 (b^T Q c)(b^T Y c) with Q = Y diag(price / f^2) Y. In this form the
-/// constraint is concave, homogeneous of degree 1, and nearly linear. Free blocks have a log-det
-/// barrier. docs/equations.md 5. Cost: with N unknowns and m constraints O(m N^2).
+/// Gradient and Hessian of the barrier problem with the constraints in the concave form 1/f >=
+/// 1/kappa_u, f = [(R^(I))^-1]_uu (docs/equations.md 5). Free blocks have a log-det barrier. Cost:
+/// with N unknowns and m constraints O(m N^2).
 [[nodiscard]] NewtonSystem newton_system(const CoalitionProblem& problem,
                                          const CoalitionPoint& point,
                                          double target);
@@ -102,10 +101,8 @@ class CoalitionPath {
 /// different factors, and long steps oscillate.
 [[nodiscard]] bool is_uneven(const GroupLayout& layout);
 
-/// A lower bound on cost.phi over all feasible phi, from the multipliers of a point: for prices
-/// lambda of [(R^(I))^-1]_uu <= kappa_u and nu of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu and
-/// the smallest a^2 with -grad P <= a^2 (M + diag nu) on every block, it is P^2 / (a^2 sum kappa
-/// lambda) - sum nu cap. docs/equations.md 5. Cost: O(n^3) a coalition.
+/// A certified lower bound on cost.phi over all feasible phi, from the multipliers of a point
+/// (docs/equations.md 5). Cost: O(n^3) a coalition.
 [[nodiscard]] double certified_lower_bound(const CoalitionProblem& problem,
                                            const CoalitionPoint& point);
 

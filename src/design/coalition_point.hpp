@@ -45,8 +45,7 @@ struct CoalitionPoint {
 [[nodiscard]] double excess(const CoalitionProblem& problem, const CoalitionPoint& point);
 
 /// (R^(I))^-1 of one coalition. If it shares seeds with few agents S, an InverseChange of R^-1 of
-/// rank
-/// I| + |S|. Cost: n |S|^2; n^3 if S is most of the agents.
+/// rank |I| + |S|. Cost: n |S|^2; n^3 if S is most of the agents.
 class UnknownPrecision {
   public:
     /// @param covariance  R.  @param precision  R^-1; both must outlive this.

@@ -49,13 +49,9 @@ struct CoalitionSolution {
 ///
 ///     minimise Tr(M R)  s.t.  [(R^(I))^-1]_uu <= kappa_u  for every |I| = q and u not in I.
 ///
-/// Small problems use Newton's method on a logarithmic barrier, others prices and weights
-/// (coalition_weights.hpp; thousands of agents with sparse groups). With x = (R^(I))^-1 e_u the
-/// constraint's derivative by a variance along b is -(b^T x)^2. Certificate: for multipliers lambda
-/// >= 0 of the constraints and nu >= 0 of the cap, P = sum lambda_Iu [(R^(I))^-1]_uu is convex and
-/// homogeneous of degree -1, hence any R costs at least P^2 / (a^2 sum kappa lambda) - sum nu
-/// cap/kappa, where a^2 is the smallest number with -grad P <= a^2 (M + diag(nu)) on every block.
-/// Of many coalitions, violated ones are added on the way.
+/// Small problems use Newton's method on a logarithmic barrier (coalition_newton.hpp), others
+/// prices and weights (coalition_weights.hpp). Of many coalitions, violated ones are added on the
+/// way.
 ///
 /// @param utility M, n x n, symmetric, PSD.
 /// @param kappa n, > 0, [1 / gradient-unit^2].

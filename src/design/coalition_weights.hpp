@@ -7,18 +7,17 @@
 
 namespace sotto {
 
-/// solve_coalition_covariance for many unknowns: prices lambda_Iu of the constraints grow with
-/// their violation, and noise grows where it earns most at these prices,
+/// solve_coalition_covariance for many unknowns (docs/equations.md 5): prices lambda_Iu of the
+/// constraints grow with their violation, and noise grows where it earns most at these prices,
 ///
 ///     lambda_Iu <- lambda_Iu ([(R^(I))^-1]_uu / kappa_u)^3,   S_k <- C_k^-1 # (S_k G_k S_k),
 ///
-/// with C_k the cost of S_k, G_k = sum lambda_Iu T^T x x^T T over coalitions that do not know it, x
-/// = (R^(I))^-1 e_u, and # the geometric mean of matrices; for one number S sqrt(G / C). By
-/// Thomson's principle [(R^(I))^-1]_uu is the least energy sum_k i_k^T S_k^-1 i_k of currents i
-/// from u to ground, and the present currents bound it for another S: at fixed prices a step never
-/// increases sum lambda [(R^(I))^-1]_uu + Tr(C S). docs/equations.md 5. Every iterate gives a
-/// feasible plan and a certificate. Cost: n^3 + sum over coalitions of n |S_I|^2 + (number of
-/// priced constraints) (n + groups) an iteration; 100 to 300 of them for a gap of 1%. Memory n^2.
+/// with # the geometric mean of matrices. By Thomson's principle [(R^(I))^-1]_uu is the least
+/// energy sum_k i_k^T S_k^-1 i_k of currents i from u to ground, and the present currents bound it
+/// for another S: at fixed prices a step never increases sum lambda [(R^(I))^-1]_uu + Tr(C S).
+/// Every iterate gives a feasible plan and a certificate. Cost: n^3 + sum over coalitions of n
+/// |S_I|^2 + (number of priced constraints) (n + groups) an iteration; 100 to 300 of them for a gap
+/// of 1%. Memory n^2.
 /// @param utility M, with a mean diagonal of 1.
 /// @param kappa n, > 0.
 /// @throws ConfigError if no noise within the cap protects every agent, and if a pass over all

@@ -32,19 +32,17 @@ struct JointSolution {
     }
 };
 
-/// Optimal noise with any correlation of all agents and all rounds, whether a product C_time (x)
-/// C_space or not, against an observer of all messages.
+/// Optimal noise with any correlation of all agents and all rounds, against an observer of all
+/// messages.
 ///
 /// Solves  min_X Tr(H X^-1)  s.t. the constraint `columns` for every agent and pattern {j, j +
 /// cycle, ...}.
-/// Source: [U] Definition 11, docs/equations.md 6
+/// Source: [U] Definition 11, docs/equations.md 6 (with the dual)
 ///
-/// The dual has a matrix Z_p >= 0 per pattern: with Z their block diagonal, (Tr (H^1/2 Z
-/// H^1/2)^1/2)^2 / cost(Z) is a lower bound, cost(Z) = sum kappa_u Tr Z_p (equal) or sum kappa_u m
-/// max_t (Z_p)_tt (any). Z_p = B_p B_p^T, and the fixed point X B_p / kappa_u = B_p, for `any` with
-/// the rows of B_p at one length, X = H^1/2 (H^1/2 Z H^1/2)^-1/2 H^1/2, ascends the dual; 10 to 40
-/// steps with Anderson acceleration. Directions of H below 1e-13 of the largest count as zero.
-/// Pure. Cost: an eigendecomposition of n T rows an iteration.
+/// With Z_p = B_p B_p^T the fixed point X B_p / kappa_u = B_p, for `any` with the rows of B_p at
+/// one length, X = H^1/2 (H^1/2 Z H^1/2)^-1/2 H^1/2, ascends the dual; 10 to 40 steps with Anderson
+/// acceleration. Directions of H below 1e-13 of the largest count as zero. Pure. Cost: an
+/// eigendecomposition of n T rows an iteration.
 /// @param utility H, n T x n T, symmetric, positive semidefinite, not 0; row t n + u.
 /// @param kappa n, > 0.
 /// @param cycle b >= 1.

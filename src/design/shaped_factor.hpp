@@ -26,8 +26,8 @@ enum class Certificate { wanted, omitted };
 /// and number of rounds; the identity for independent rounds. Blocks after restarts are separate
 /// problems. With Certificate::omitted, bands below the cycle are solved as in runs too long for a
 /// bound.
-/// @throws ConfigError for more than most_dense_rounds rounds (in a block, with restarts), unless
-/// it is one-lag, or banded with band < cycle; and always for these if W is not symmetric.
+/// @throws ConfigError for more than most_dense_rounds rounds (in a block, with restarts), unless W
+/// is symmetric and the shape is one-lag, or banded with band < cycle.
 [[nodiscard]] ShapedFactor solve_shaped_factor(const MixingMatrix& mixing,
                                                const Eigen::MatrixXd& spatial_covariance,
                                                std::span<const double> step_sizes,

@@ -30,14 +30,12 @@ struct SpatialSolution {
 
 /// Optimal covariance across agents within every agent's budget.
 ///
-/// Solves  min_R Tr(M R)  s.t.  [R^-1]_uu <= kappa_u.        Source: [W] eq. 10, docs/equations.md
-/// 4
+/// Solves  min_R Tr(M R)  s.t.  [R^-1]_uu <= kappa_u.
+/// Source: [W] eq. 10, docs/equations.md 4
 ///
-/// Newton's method on the dual  max_lambda 2 Tr S - sum_u kappa_u lambda_u  with S = (Lambda^1/2 M
-/// Lambda^1/2)^1/2, whose stationary point gives X = R^-1 = Lambda^-1/2 S Lambda^-1/2. For any
-/// lambda > 0, (Tr S)^2 / sum kappa_u lambda_u is a lower bound and X, rescaled to diagonal kappa,
-/// is feasible. If M is (nearly) singular, R may diverge: M gets the smallest ridge that keeps R_uu
-/// <= variance_cap / kappa_u (and S above rounding); the lower bound remains that of ridge 0.
+/// Newton's method on the dual, whose values give lower bounds. If M is (nearly) singular, R may
+/// diverge: M gets the smallest ridge that keeps R_uu <= variance_cap / kappa_u (and S above
+/// rounding); the lower bound remains that of ridge 0.
 ///
 /// @param utility M, n x n, symmetric, positive semidefinite, not 0.
 /// @param kappa n, > 0, [1 / gradient-unit^2].

@@ -28,10 +28,9 @@ struct TemporalSolution {
 /// Source: [U] section 5 (MAFALDA-SGD), docs/equations.md 6; with options.band also X_st = 0
 /// outside the band, so that C_time has the same band.
 ///
-/// L-BFGS on the free entries, gradient -X^-1 H X^-1. For any Y > 0 that is zero on the free
-/// entries (Tr (L^T Y L)^1/2)^2 / Tr Y, H = L L^T, is a lower bound; Y = the other entries of X^-1
-/// H X^-1 (with a larger diagonal if it is not positive) makes it tight at the optimum. With cycle
-/// 1 only X = I is allowed. Pure. Cost: O(T^3) an iteration, a few hundred iterations.
+/// L-BFGS on the free entries, gradient -X^-1 H X^-1. The lower bound uses the fixed entries of
+/// X^-1 H X^-1, with a larger diagonal if they are not positive. With cycle 1 only X = I is
+/// allowed. Pure. Cost: O(T^3) an iteration, a few hundred iterations.
 /// @param utility H, T x T, symmetric, positive definite.
 /// @param cycle b >= 1.
 /// @throws ConfigError if H is not positive definite or cycle < 1.

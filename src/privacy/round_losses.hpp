@@ -25,16 +25,16 @@ struct LatticeLosses {
     LatticeLoss remove, add;
 };
 
-/// Bounds of one round's pair (Q = N(0, s^2), P = (1-q) N(0, s^2) + q N(1, s^2)).
+/// Bounds of one round's pair (Q = N(0, s^2), P = (1-q) N(0, s^2) + q N(1, s^2)), docs/equations.md
+/// 15.
 ///
 /// H(a) = int (P - a Q)+ is convex in a. With cells of log a of width `step`, from log(1 - q) up:
-///   upper  chords of H between the cells' ends: a pair on the ends that dominates (P, Q) in both
-///          directions (Doroshenko et al. 2022, connect the dots). A cell's mass goes to its two
-///          ends so that both its P and its Q mass are kept.
-///   lower  outcomes are merged at random so that each merged outcome has the ratio of a point of a
-///          lattice through the mean of the heaviest cell: post-processing, so that (P, Q)
-///          dominates the result. What cannot be balanced loses numerator mass. Each direction has
-///          its own pair.
+///   upper  chords of H between the cells' ends, which dominate (P, Q) in both directions
+///          (Doroshenko et al. 2022, connect the dots). A cell's mass goes to its two ends so that
+///          both its P and its Q mass are kept.
+///   lower  outcomes merged at random into the ratios of a lattice through the mean of the heaviest
+///          cell: post-processing. What cannot be balanced loses numerator mass. Each direction
+///          has its own pair.
 ///
 /// Both differ from H by O(step^2). Outcomes with less than `tail` of Q below, or of P above,
 /// become infinite or are merged upwards (upper), or are dropped (lower).

@@ -19,22 +19,17 @@ struct LatticeGroup {
     long count = 0;
 };
 
-/// The composition of losses on lattices of one step with exact parts:
+/// The composition of losses on lattices of one step with exact parts, docs/equations.md 15:
 ///
-///     delta(epsilon) = E (1 - e^(epsilon - X))+,    X the sum of all.
+///     delta(epsilon) = E (1 - e^(epsilon - X))+,    X the sum of all
+///                    = e^(K - tilt epsilon) sum_x p(x) e^(-tilt (x - epsilon)) f(epsilon - x),
 ///
-/// The lattice parts are convolved as distributions tilted by e^(tilt loss), by Fourier transform
-/// (powers of spectra). With K(tilt) the logarithm of the moment, p the tilted probabilities and f
-/// the curve of the exact parts,
-///
-///     delta(epsilon) = e^(K - tilt epsilon) sum_x p(x) e^(-tilt (x - epsilon)) f(epsilon - x),
-///
-/// where every term of the sum is at most Chernoff's c e^(K_exact(tilt)), c = tilt^tilt / (1 +
-/// tilt)^(1 + tilt). The first factor is kept as a logarithm, so nothing overflows, and underflow
-/// is negligible. Errors are bounded relative to Chernoff's bound: rounding of the transforms
-/// (transform_error, carried through the powers), and what the window leaves out or wraps around
-/// (Chernoff's bound again). A figure that is not finite counts as delta 1 from above and 0 from
-/// below.
+/// with p the probabilities tilted by e^(tilt loss), convolved by powers of spectra, K(tilt) the
+/// logarithm of the moment and f the curve of the exact parts. The first factor is kept as a
+/// logarithm, so nothing overflows, and underflow is negligible. Errors are bounded relative to
+/// Chernoff's bound: rounding of the transforms (transform_error, carried through the powers), and
+/// what the window leaves out or wraps around. A figure that is not finite counts as delta 1 from
+/// above and 0 from below.
 class TiltedComposition {
   public:
     /// @param groups used by the constructor only.

@@ -20,7 +20,7 @@ class AllMessages {
                 const Participation& participation);
 
     /// The largest over participation patterns of the sum over stretches of [(R^(I))^-1]_uu sum
-    /// C_time^T C_time|, without rounds where u is absent.
+    /// |C_time^T C_time|, without rounds where u is absent.
     [[nodiscard]] double squared_sensitivity(int target) const;
 
     /// Block diagonal by stretch, without rounds where the target is absent.

@@ -23,9 +23,8 @@ enum class GossipTheorem {
 /// only: it protects nobody, because the theorems overlook that the gradients of unobserved agents
 /// carry a target's data on.
 ///
-/// The messages of target j enter the sums of its closed neighbourhood (Theorem 3) or are seen
-/// themselves (Theorem 4); everything else is claimed to follow from these. With models x(t+1) =
-/// W_t m(t), m(t) = x(t) + eta_t (g(t) + v(t)), they are seen as
+/// With models x(t+1) = W_t m(t), m(t) = x(t) + eta_t (g(t) + v(t)), the messages of target j are
+/// seen in the sums of its closed neighbourhood (Theorem 3) or themselves (Theorem 4),
 ///
 ///     y(t) = x_a(t+1), a = j and those with (W_t)_aj != 0,     or     y(t) = m_j(t),
 ///

@@ -26,9 +26,8 @@ void check_view(const MessageProcess& process, const View& view, std::span<const
 /// Step sizes of a training for a MessageProcess; empty, which is faster, if all are equal and a
 /// common factor changes nothing, and under Laplace noise, which is no such process. A training
 /// with regularisation, x(t+1) = W^K ((1 - eta_t l2) x(t) - eta_t (g(t) + v(t))), is such a process
-/// of x(t) / a_t with steps eta_t / a_t, a_t = prod_{s=1..t} (1 - eta_s l2): an observer of a
-/// message knows its multiples. (Round 0 starts from a known model.) Running averages, eta_t =
-/// 1/(t+1) and l2 = 1, have equal steps.
+/// of x(t) / a_t with steps eta_t / a_t, a_t = prod_{s=1..t} (1 - eta_s l2); round 0 starts from a
+/// known model.
 /// @throws ConfigError unless l2 >= 0 is finite; for l2 > 0 with noise on messages, if eta_t l2 >=
 /// 1 after round 0, and if a_t falls below 1e-6.
 [[nodiscard]] std::vector<double> process_steps(const NoisePlan& plan,

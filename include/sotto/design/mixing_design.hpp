@@ -46,27 +46,23 @@ struct MixingDesign {
 /// independent between rounds, and mixed by gossip; otherwise Tr(M R) is not the remaining noise.
 [[nodiscard]] bool shapes_mixing(const Mechanism& mechanism);
 
-/// Optimises mixing weights together with noise: W minimises f(W) = min_R Tr(M(W) R) over symmetric
-/// W with W 1 = 1, support on the graph, and all other eigenvalues inside (-1, 1); R ranges over
-/// what the mechanism can produce at kappa_u = 1. docs/equations.md 17.
+/// Optimises mixing weights together with noise (docs/equations.md 17): W minimises f(W) = min_R
+/// Tr(M(W) R) over symmetric W with W 1 = 1, support on the graph, and all other eigenvalues inside
+/// (-1, 1); R ranges over what the mechanism can produce at kappa_u = 1.
 ///
-/// The unknowns are one weight per edge; edge and self weights may have either sign. The gradient
-/// comes from the envelope theorem; limited-memory BFGS uses a line search that rejects eigenvalues
-/// of modulus 1. f is convex for independent noise and plain gossip; otherwise the result is the
-/// best local minimum from several starts (Metropolis, maximum degree, the best constant weight of
-/// the Laplacian, the optimum of independent noise). By what the mechanism shares:
+/// f is convex for independent noise and plain gossip; otherwise the result is the best local
+/// minimum from several starts. By what the mechanism shares:
 /// - nothing: independent noise.
 /// - one seed of all: any R, by the dual of solve_spatial_covariance.
-/// - seeds of neighbours or groups: such optima, also for any R with a price of 0.3 on variance
-///   ("priced noise", Tr((M + 0.3 I) R)), which is near noise that withstands coalitions; then
-///   alternately R by the mechanism's design and W for that R, while that is cheap. Free noise of
-///   pairs is taken for differences of pairs. Where one design is too slow (above about 25 agents
-///   with all pairs) the result stays at priced noise: see `judge`.
+/// - seeds of neighbours or groups: first any R with a price of 0.3 on variance ("priced noise",
+///   Tr((M + 0.3 I) R)), which is near noise that withstands coalitions; then alternately R by the
+///   mechanism's design and W for that R, unless a design is too slow (above about 25 agents with
+///   all pairs): see `judge`. Free noise of pairs is replaced by differences of pairs.
 ///
 /// Chebyshev gossip depends on lambda_2, which is held fixed and recomputed three times. Never
-/// worse than Metropolis according to `judge`. Deterministic: the same input gives the same bits in
-/// every process of one program on one kind of processor. Cost: about a second for 20 agents (a few
-/// with Chebyshev gossip), below 10 s for 100.
+/// worse than Metropolis according to `judge`. The same input gives the same bits in every process
+/// of one program on one kind of processor. Cost: about a second for 20 agents (a few with
+/// Chebyshev gossip), below 10 s for 100.
 /// @throws ConfigError unless shapes_mixing, and as the mechanism's design.
 [[nodiscard]] MixingDesign design_mixing(const MixingDesignInput& input);
 

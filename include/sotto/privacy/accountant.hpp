@@ -25,11 +25,13 @@ struct Observer {
 /// gradient in one round. R^(I) is the part of R from streams whose seed no member of the coalition
 /// holds. Infinite for the coalition itself, and for an agent whose e_u is outside the range of
 /// R^(I) (eigenvalues up to 1e-11 of the largest count as zero, components above 1e-9 as outside).
-/// With a trusted mean the observer sees only the mean (unless it holds the aggregator's seed):
-/// 1/(1^T R 1) for every agent. Noise that depends on the receiver: 1^T (Q Q^T)^+ 1, where Q has
-/// the coefficients of all the agent's messages except its own copy. Laplace noise: the squared
-/// inverse scale. Both only for streams of one agent alone. Correlation between rounds is a factor
-/// of its own (run_sensitivity_squared). Cost O(n^3).
+/// Cost O(n^3).
+/// - trusted mean: 1/(1^T R 1) for every agent, unless the observer holds the aggregator's seed.
+/// - noise that depends on the receiver: 1^T (Q Q^T)^+ 1, where Q has the coefficients of all the
+///   agent's messages except its own copy. Only for streams of one agent alone.
+/// - Laplace noise: the squared inverse scale. Only for streams of one agent alone.
+///
+/// Correlation between rounds is a separate factor (run_sensitivity_squared).
 /// @throws PrivacyError for a plan this accountant cannot bound.
 [[nodiscard]] Eigen::VectorXd observed_precision(const NoisePlan& plan, const Observer& observer);
 

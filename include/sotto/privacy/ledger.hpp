@@ -65,21 +65,16 @@ class PrivacyLosses {
                                                            long rounds,
                                                            bool independent_rounds);
 
-/// Cost in delta of the tails of drawn noise. Drawn normals follow the normal distribution only up
-/// to tail_radius; values beyond it can distinguish neighbouring data (docs/decisions/grid.md).
-///
-/// Let `shift` bound how far neighbouring data move the mean of one round's noise, in units of that
-/// noise: Delta_u sqrt(precision_u) largest_round_shift (L1 and scales under Laplace noise). Let a
-/// pair be bad if its radius, or that of the pair moved by the shift, exceeds R = tail_radius.
-/// Outcomes of which less than half the probability under the neighbour comes from bad pairs lose
-/// at most twice that share; all others count in full. So bad pairs add to delta at most P(bad) + 2
-/// P(bad after the shift), and
+/// delta that the tails of drawn noise add for one value of noise in one round; at most 1. Drawn
+/// normals follow the normal distribution only up to R = tail_radius. docs/decisions/grid.md has
+/// the proof of
 ///
 ///     normal value:   5 exp(-(R - shift)^2 / 2),     1 where shift >= R,
-///     Laplace value:  20 exp(shift - R^2 / 2),       of four normals,
+///     Laplace value:  20 exp(shift - R^2 / 2),       of four normals.
 ///
-/// where 5 and 4 * 5 instead of 3 cover the width of a grid step and 2^-44.
-/// @param shift at least 0.  @return for one value of noise of one round; at most 1.
+/// @param shift at least 0: a bound on how far neighbouring data move the mean of one round's
+/// noise, in units of that noise: Delta_u sqrt(precision_u) largest_round_shift (L1 and scales
+/// under Laplace noise).
 [[nodiscard]] double tail_delta(StreamDistribution noise, double shift);
 
 /// Largest share of delta that tails may take. A smaller delta moves epsilon by less than a

@@ -55,21 +55,15 @@ struct NamedFigure {
 ///
 ///     delta(epsilon) = p g(epsilon - E) + (1 - p) g(epsilon + E),     p = e^E / (1 + e^E).
 ///
-/// Proof: mu_i-GDP is dominated by N(mu_i, 1) against N(0, 1), a pure epsilon_j by randomised
-/// response (Kairouz, Oh, Viswanath 2015), and dominating pairs compose adaptively (Zhu, Dong, Wang
-/// 2022, Theorem 10). The Gaussian pairs make that of mu; the others are pure with E, which
-/// randomised response dominates. Its likelihood ratio is e^E with probability p, otherwise e^-E;
-/// given it, the hockey-stick divergence is the Gaussian one, shifted by E. The curve is tight:
-/// that pair is one of the mechanisms with this mu and E. Without pure parts it is gdp_delta, and
-/// epsilon(delta) is gdp_epsilon; without Gaussian parts epsilon(0) = E.
+/// This composes dominating pairs (Zhu, Dong, Wang 2022, Theorem 10): N(mu, 1) against N(0, 1), and
+/// randomised response (Kairouz, Oh, Viswanath 2015), whose likelihood ratio is e^E with
+/// probability p and otherwise e^-E. The curve is tight for mu and E.
 ///
 /// With sampled rounds, whose losses sum to X, delta(epsilon) = E f(epsilon - X), with f the curve
-/// above, for the worse direction of their pair. It is bounded from both sides in two independent
-/// ways, which are compared: on lattices (Doroshenko et al. 2022 from above, random merging from
-/// below) with Fourier convolutions whose errors are bounded, and without lattices (Renyi
-/// divergences, tests). The other parts stay exact. Upper and lower bound differ by at most 1e-3 of
-/// epsilon wherever a lattice of 3e5 cells or 5e5 sums is fine enough; `Certified` gives both.
-/// docs/accounting.md has figures.
+/// above, for the worse direction of their pair. It is bounded from both sides by two independent
+/// methods (docs/equations.md 15). Upper and lower bound differ by at most 1e-3 of epsilon wherever
+/// a lattice of 3e5 cells or 5e5 sums is fine enough; `Certified` gives both. docs/accounting.md
+/// has figures.
 class PrivacyLoss {
   public:
     /// Nothing was revealed: the neutral element of composition.

@@ -27,12 +27,11 @@ namespace sotto {
                                                             const Participation& participation,
                                                             long rounds);
 
-/// Secretly sampled rounds are accounted one by one: no two rounds of one record may share noise,
-/// and none may be louder than alone. So columns t and t + b of C_time share no row, and no column
-/// is longer than 1; a record's rounds are then seen through rows of their own, each as the sampled
-/// Gaussian mechanism of its batch (docs/equations.md 15). Does nothing without sampling.
-/// @throws ConfigError naming what is wrong and what is allowed. Cost: O(T B), O(T^2) for a dense
-/// factor.
+/// Secretly sampled rounds are accounted one by one (docs/equations.md 15), so no two rounds of one
+/// record may share noise, and none may be louder than alone: columns t and t + b of C_time must
+/// share no row, and no column may be longer than 1. Does nothing without sampling. Cost: O(T B),
+/// O(T^2) for a dense factor.
+/// @throws ConfigError naming what is wrong and what is allowed.
 void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
                              long rounds);
@@ -57,19 +56,16 @@ struct PlanUse {
 /// Largest squared sensitivity of every agent's leading `rounds` rounds, for unit changes a
 /// participation: the loss is loss_of_squared_distance(Delta_u^2 sens2_u observed_precision_u).
 ///
-/// Noise on gradients, the same to all: sens2(C_time), see temporal_sensitivity_squared.
-///
-/// Otherwise one round shows y(t) = s(t) + q(t), with s the message before noise, divided by the
-/// step where noise is on gradients. Given all messages, the agent's own copy of its message keeps
-/// what the noise hid from the others: with own-copy noise q_self = sum_v beta_v q_v,
+/// Noise on gradients, the same to all: temporal_sensitivity_squared. Otherwise one round shows
+/// y(t) = s(t) + q(t), with s the message before noise, divided by the step where noise is on
+/// gradients. With own-copy noise q_self = sum_v beta_v q_v,
 ///
 ///     s(t+1) = known + lambda_u s(t) - eta_{t+1} g(t+1),   lambda_u = w_uu (1 - sum_v beta_v),
 ///
 /// so contributions accumulate: a unit change in the rounds of one pattern moves s(t) by at most
-/// e_t = lambda e_{t-1} + eta_t [t in the pattern] ([H] eq. 27 for lambda = 1), and sens2 is the
-/// largest over patterns of the composed losses of distances e_t: sum_t e_t^2 (Gaussian) or (sum_t
-/// e_t)^2 (Laplace, L1 changes). Sound for gradients that depend on messages: given the messages, s
-/// is a function of the data.
+/// e_t = lambda e_{t-1} + eta_t [t in the pattern] ([H] eq. 27 for lambda = 1). sens2 is the
+/// largest over patterns of sum_t e_t^2 (Gaussian) or (sum_t e_t)^2 (Laplace, L1 changes). Sound
+/// for gradients that depend on messages: given the messages, s is a function of the data.
 /// @return one value per agent.  Cost O(rounds cycle agents) at most.
 /// @throws PrivacyError where no bound is known: temporal factors with such noise, or own-copy
 /// noise that is not a function of what the others receive; ConfigError for more than one gossip
