@@ -20,7 +20,7 @@ void require_weights_of_one_sign(const std::string& mechanism, const MixingMatri
 
 /// Scales every agent's coefficients so that the budget covers run_sensitivity_squared instead of
 /// the number of participations in kappa. Chooses a grid of 2^-40 of the smallest standard
-/// deviation, so that rounding messages to it has no effect; up to 2^-20 if the loudest noise needs
+/// deviation, so that rounding to it is negligible; up to 2^-20 if the loudest noise needs
 /// it (finest_grid_step). The clip leaves room for that rounding (Trainer).
 /// @param plan with noise that meets kappa in one round.
 /// @throws ConfigError if a kappa is not finite and positive, PrivacyError if an agent is not

@@ -292,7 +292,7 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
                         name_of(budget.calibration)));
     SampledRounds allowed{0, sampling_probability, 0};
     for (const auto& [rounds, spent] : binding_patterns(patterns)) {
-        // Within the gap between its bounds it met the budget when it was planned.
+        // Up to the gap between its bounds it met the budget when it was planned.
         if (rounds == 0 && spent.epsilon(budget.delta).lower > budget.epsilon)
             throw PrivacyError(
                 fmt::format("epsilon {} at delta {:g} is already spent, and more, by records that "

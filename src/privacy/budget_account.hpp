@@ -80,8 +80,8 @@ class BudgetAccount {
     /// @param losses of its phases, in order, which together are at least `entry.loss`; used if
     /// some are counted elsewhere.
     /// @throws PrivacyError with what is spent, requested and left, and what to do, if the total
-    /// would exceed the limit by more than a relative 1e-9, or if another continuation used the
-    /// same noise keys; the account is then unchanged.
+    /// would exceed the limit by more than a relative 1e-9, or if another continuation went on with
+    /// the same noise keys; the account is then unchanged.
     void reserve(AccountEntry entry, const std::vector<PrivacyLoss>& losses = {});
     /// Records that the run has ended cleanly with this loss sent; the rest of its deduction is
     /// free again, but never what was sent before. Does nothing without an entry of the run.

@@ -13,7 +13,7 @@ namespace sotto {
 /// [R^-1]_uu of every agent for an observer of all messages, if messages of some agents do not
 /// arrive (docs/equations.md 20) [1 / gradient unit^2]: as observed_precision of a round.
 struct DropoutPrecision {
-    /// Nothing is revealed about missing agents. Worst case: nobody is missing.
+    /// Nothing is published because agents are missing. Worst case: nobody is missing.
     Eigen::VectorXd silent;
     /// Present agents publish the noise of the streams they share with missing ones, so that it can
     /// be subtracted: the observer knows what a coalition of the missing agents would.

@@ -13,9 +13,9 @@ struct SampledPhase {
 };
 
 /// Smallest common noise multiplier of these rounds (PrivacyLoss::sampled) such that epsilon at
-/// delta, composed with `beside` and certified from above, is at most `epsilon`; to a relative
-/// 1e-5, rounded up. 0 if no round can reveal anything; otherwise at least 1e-3, even if delta
-/// covers the rounds without noise. Cost: about ten epsilons (docs/performance.md).
+/// delta, with the loss `beside` composed and certified from above, is at most `epsilon`; to a
+/// relative 1e-5, rounded up. 0 if no round can reveal anything; otherwise at least 1e-3, even if
+/// delta covers the rounds without noise. Cost: about ten epsilons (docs/performance.md).
 /// @param epsilon in (0, 1e4].
 /// @param delta 1e-30 <= delta < 1.
 /// @throws ConfigError outside these ranges; PrivacyError if `beside` alone exceeds epsilon, or no

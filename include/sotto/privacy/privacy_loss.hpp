@@ -99,7 +99,7 @@ class PrivacyLoss {
     /// @throws ConfigError unless epsilon is finite and not negative.
     [[nodiscard]] Certified delta(double epsilon) const;
 
-    /// Whether every epsilon is infinite.
+    /// Whether epsilon is infinite at every delta.
     [[nodiscard]] bool infinite() const;
     /// The mu of a loss that is exactly mu-GDP (perhaps infinite): without pure parts, even of
     /// epsilon 0, and without sampled rounds.

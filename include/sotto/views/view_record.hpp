@@ -75,7 +75,7 @@ struct ViewRecord {
     [[nodiscard]] std::string placeholder() const;
 };
 
-/// Name of the view that no agent has.
+/// Name of the view of an observer outside the network.
 inline constexpr std::string_view eavesdropper_view = "eavesdropper";
 
 /// All kinds of views, in the order of help texts.

@@ -15,7 +15,7 @@ Design design_none(const DesignInput& input) {
     Design design;
     design.plan.mechanism = "none";
     design.plan.agents = input.graph->agents();
-    // The grid needs no noise to hide it. Sums of clipped gradients are exact below 2^53 steps.
+    // Without noise the clip sets the grid: sums of clipped gradients are exact below 2^53 steps.
     design.plan.grid_step_log2 = std::max(-40, std::ilogb(input.clip_norm) - 52);
     design.plan.validate();
     return design;
