@@ -95,7 +95,7 @@ def run_once(folder, all_hosts, launcher, chance):
     command = launcher + ["--max-restarts", "1000", "--restart-delay", "1:2", "--host-wait", "300", "train", "--data",
                           common.data_file("a9a.gz"), "--rounds", ROUNDS, "--checkpoint-every", INTERVAL, "--topology",
                           "complete", "--gossip-steps", EXCHANGES, "--mechanism", "ldp", "--optimality-gap", "off", "--eval-every", ROUNDS,
-                          "--stall-warn", "3", "--stall-abort", "6", "--roster", f"{folder}/roster", "--identity",
+                          "--stall-abort", "6", "--roster", f"{folder}/roster", "--identity",
                           f"{folder}/id%r", "--run-directory", f"{folder}/runs/run"]
     log = open(f"{folder}/log", "w", encoding="utf-8")
     start = time.monotonic()

@@ -67,7 +67,7 @@ class Plan:
     """Noise of all agents and rounds, solved and checked; see :func:`plan`.
 
     v_u(t) = scale * sum_s (C_time^-1)_ts sum_k F[u, k] z_k(s), z standard normal
-    (docs/equations.md 3).
+    (docs/equations.md#noise-plans).
     """
 
     def __init__(self, core: _core.Plan) -> None:

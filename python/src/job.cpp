@@ -17,8 +17,7 @@ std::unique_ptr<Network> make_network(std::optional<int> communicator, int agent
     const MpiSession session(communicator);
     auto network = make_mpi_network(session);
     const TrainConfig defaults;
-    network->watch_for_stalls(stall_limits(
-        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network->process_name()));
+    network->watch_for_stalls(stall_limits(defaults.stall_abort_seconds, network->process_name()));
     return network;
 }
 

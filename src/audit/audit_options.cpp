@@ -175,7 +175,7 @@ AuditConfig read_audit_config(const OptionTexts& given) {
     AuditConfig config = audit_option_set().read(
         with_default_clip(with_attack_defaults(with_agents_of_files(given))));
     require_meaning(config);
-    settle_train_config(config.train, given.contains("stall-warn"));
+    settle_train_config(config.train);
     (void)as_ini(config);
     return config;
 }

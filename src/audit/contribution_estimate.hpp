@@ -14,10 +14,10 @@ namespace sotto {
 /// Least-squares estimates of agents' contributions from what a view saw.
 ///
 /// Innovations are y = R Theta + e, e independent and standard normal, and z = N Theta without
-/// noise, Theta unknowns x coordinates (ViewInnovations, docs/equations.md 8). z is solved first:
-/// Theta = N^+ z + V phi, V a basis of the null space of N; then phi minimises |y - R Theta|^2.
-/// Under Gaussian noise variances() is the Cramer-Rao bound, and estimates() attain it; under
-/// Laplace noise it is the variance of the best linear estimate.
+/// noise, Theta unknowns x coordinates (ViewInnovations, docs/equations.md#partial-views). z is
+/// solved first: Theta = N^+ z + V phi, V a basis of the null space of N; then phi minimises |y - R
+/// Theta|^2. Under Gaussian noise variances() is the Cramer-Rao bound, and estimates() attain it;
+/// under Laplace noise it is the variance of the best linear estimate.
 class ContributionEstimator {
   public:
     /// @param responses R and N of ViewInnovations::responses, one column per unknown.  @param

@@ -226,7 +226,6 @@ struct TrainConfig {
     std::optional<std::string> run_directory;
     long checkpoint_every = 0;  ///< rounds; 0: only where the run is stopped
     std::optional<ResumeConfig> resume;
-    double stall_warn_seconds = 30;    ///< StallLimits
     double stall_abort_seconds = 300;  ///< of the rounds; ten times as much in the bootstrap
     int asked_threads = 0;             ///< of one process; 0: whoever starts the run decides
     int threads = 1;                   ///< what that comes to here

@@ -20,8 +20,8 @@ struct NewtonSystem {
 };
 
 /// Gradient and Hessian of the barrier problem with the constraints in the concave form 1/f >=
-/// 1/kappa_u, f = [(R^(I))^-1]_uu (docs/equations.md 5). Free blocks have a log-det barrier. Cost:
-/// with N unknowns and m constraints O(m N^2).
+/// 1/kappa_u, f = [(R^(I))^-1]_uu (docs/equations.md#coalitions). Free blocks have a log-det
+/// barrier. Cost: with N unknowns and m constraints O(m N^2).
 [[nodiscard]] NewtonSystem newton_system(const CoalitionProblem& problem,
                                          const CoalitionPoint& point,
                                          double target);
@@ -102,7 +102,7 @@ class CoalitionPath {
 [[nodiscard]] bool is_uneven(const GroupLayout& layout);
 
 /// A certified lower bound on cost.phi over all feasible phi, from the multipliers of a point
-/// (docs/equations.md 5). Cost: O(n^3) a coalition.
+/// (docs/equations.md#coalitions). Cost: O(n^3) a coalition.
 [[nodiscard]] double certified_lower_bound(const CoalitionProblem& problem,
                                            const CoalitionPoint& point);
 

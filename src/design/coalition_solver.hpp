@@ -42,7 +42,7 @@ struct CoalitionSolution {
 };
 
 /// Optimal private noise and noise of seed groups against every coalition of q agents. [C] section
-/// V-D, docs/equations.md 5.
+/// V-D, docs/equations.md#coalitions.
 ///
 /// A coalition I knows every seed of a group that meets I, and its members' own noise. Unknown to
 /// it is R^(I) = diag(s2_u) + sum over groups H_k disjoint from I of R_k, and

@@ -7,8 +7,8 @@
 
 namespace sotto {
 
-/// solve_coalition_covariance for many unknowns (docs/equations.md 5): prices lambda_Iu of the
-/// constraints grow with their violation, and noise grows where it earns most at these prices,
+/// solve_coalition_covariance for many unknowns (docs/equations.md#coalitions): prices lambda_Iu of
+/// the constraints grow with their violation, and noise grows where it earns most at these prices,
 ///
 ///     lambda_Iu <- lambda_Iu ([(R^(I))^-1]_uu / kappa_u)^3,   S_k <- C_k^-1 # (S_k G_k S_k),
 ///

@@ -37,7 +37,8 @@ struct JointSolution {
 ///
 /// Solves  min_X Tr(H X^-1)  s.t. the constraint `columns` for every agent and pattern {j, j +
 /// cycle, ...}.
-/// Source: [U] Definition 11, docs/equations.md 6 (with the dual)
+/// Source: [U] Definition 11, docs/equations.md#any-correlation-of-agents-and-rounds (with the
+/// dual)
 ///
 /// With Z_p = B_p B_p^T the fixed point X B_p / kappa_u = B_p, for `any` with the rows of B_p at
 /// one length, X = H^1/2 (H^1/2 Z H^1/2)^-1/2 H^1/2, ascends the dual; 10 to 40 steps with Anderson

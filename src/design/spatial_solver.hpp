@@ -31,7 +31,7 @@ struct SpatialSolution {
 /// Optimal covariance across agents within every agent's budget.
 ///
 /// Solves  min_R Tr(M R)  s.t.  [R^-1]_uu <= kappa_u.
-/// Source: [W] eq. 10, docs/equations.md 4
+/// Source: [W] eq. 10, docs/equations.md#spatial-covariance
 ///
 /// Newton's method on the dual, whose values give lower bounds. If M is (nearly) singular, R may
 /// diverge: M gets the smallest ridge that keeps R_uu <= variance_cap / kappa_u (and S above

@@ -25,8 +25,8 @@ struct TemporalSolution {
 /// Optimal correlation across rounds with sens2 = ceil(T / cycle) participations.
 ///
 /// Solves  min_X Tr(H X^-1)  s.t.  X_tt = 1,  X_st = 0 for s != t with s = t mod cycle.
-/// Source: [U] section 5 (MAFALDA-SGD), docs/equations.md 6; with options.band also X_st = 0
-/// outside the band, so that C_time has the same band.
+/// Source: [U] section 5 (MAFALDA-SGD), docs/equations.md#noise-that-is-correlated-over-rounds;
+/// with options.band also X_st = 0 outside the band, so that C_time has the same band.
 ///
 /// L-BFGS on the free entries, gradient -X^-1 H X^-1. The lower bound uses the fixed entries of
 /// X^-1 H X^-1, with a larger diagonal if they are not positive. With cycle 1 only X = I is

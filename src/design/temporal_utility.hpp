@@ -17,9 +17,9 @@ namespace sotto {
 ///     H_st = eta_s eta_t sum_{tau >= max(s,t)} Tr((P^{tau-t+1})^T P^{tau-s+1} R),
 ///
 /// P = P_K(W) the mixing of one round; with push-sum every power of it is multiplied by D^-1
-/// (estimate_factors). Source: [U] eq. 9, docs/equations.md 6. Forms no matrix with n T rows. Cost:
-/// O(n^3 + n T + T^2) for symmetric W; else T products W R^1/2, O(n^2 T^2) flops and n^2 T numbers
-/// of memory.
+/// (estimate_factors). Source: [U] eq. 9, docs/equations.md#noise-that-is-correlated-over-rounds.
+/// Forms no matrix with n T rows. Cost: O(n^3 + n T + T^2) for symmetric W; else T products W
+/// R^1/2, O(n^2 T^2) flops and n^2 T numbers of memory.
 /// @param spatial_covariance R, n x n.
 /// @param step_sizes eta_t, one per round (its size is T).
 /// @return symmetric, positive semidefinite.
@@ -54,7 +54,8 @@ namespace sotto {
 ///
 ///     H_st = eta_s eta_t sum_{tau >= max(s,t)} (P^{tau-s+1})^T P^{tau-t+1}.
 ///
-/// Source: [U] eq. 5, 9; docs/equations.md 6. Cost: O(n^3 T^2) flops, n^2 T^2 numbers.
+/// Source: [U] eq. 5, 9; docs/equations.md#noise-that-is-correlated-over-rounds. Cost: O(n^3 T^2)
+/// flops, n^2 T^2 numbers.
 /// @throws ConfigError above most_joint_rows rows.
 [[nodiscard]] Eigen::MatrixXd joint_utility(const MixingMatrix& mixing,
                                             std::span<const double> step_sizes,

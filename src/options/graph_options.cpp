@@ -77,13 +77,13 @@ used, and that is said; agents are numbered by ascending label (numerically when
 `optimised`: weights and noise are made for each other, by whatever `plan` and `train` are told of mechanism, utility, rounds, gossip
 steps, coalitions and seed groups (never by budgets), or for the noise of `--plan` FILE; `graph`, which plans no noise, takes
 private independent noise and the default utility. Symmetric weights on the edges of the graph, some perhaps negative; the best
-local optimum found, 1 to 40% less noise than with metropolis where edges are few (equations.md 17). It takes about a second for 20 agents,
+local optimum found, 1 to 40% less noise than with metropolis where edges are few (equations.md#mixing-weights-and-noise-together). It takes about a second for 20 agents,
 seconds for 100. Every process comes to the same weights on processors of one kind; with `--secure-sum` all must. Not with schedules, nor with
 mechanisms that correlate rounds or put noise on messages.
 
 `row-stochastic`: every agent weighs itself and those it hears alike; agents come to a weighted mean, of irregular graphs not to that
 of all. `push-sum`: every agent gives itself and those who hear it equal shares; models are sums, and what is learnt is the
-model divided by a number that every agent works out from the graph (equations.md 19). Not with `--l2`, `--average` or departures.
+model divided by a number that every agent works out from the graph (equations.md#directed-graphs). Not with `--l2`, `--average` or departures.
 
 A mixing file is an n x n matrix, as text or `.npy`: rows sum to 1, entries are 0 where there is no edge. They may be negative, as long
 as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` and `homomorphic`).)",

@@ -137,32 +137,16 @@ would cancel may stay. Noise, gradients and models are computed in float64. Not 
 trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be exact.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, words(message_precisions))},
-            mask_partners_option<TrainConfig>(),
-            {{.name = "past-noise-memory",
-              .help = "MiB of past noise a process keeps where noise is correlated over rounds; "
-                      "beyond, it is drawn again every round",
-              .details = R"(
-Of `mafalda`, `space-time` and `anti-pgd`. Keeping is quicker; where it would need more, noise of earlier rounds is
-drawn again for every round, with the same bits (not with a band of C_time, which needs few). `--dry-run` says memory,
-time and which.)",
-              .beside_run = true,
-              .changes_results = false},
-             bound(&TrainConfig::past_noise_mib, any_real())}};
+            mask_partners_option<TrainConfig>()};
 }
 
 std::vector<Option<TrainConfig>> process_options() {
     return {
-        {{.name = "stall-warn",
-          .help = "seconds a rank waits for others before it asks and names those that do not "
-                  "answer (0: never; at most half of --stall-abort by default)",
-          .beside_run = true,
-          .peers_may_set = false,
-          .changes_results = false},
-         bound(&TrainConfig::stall_warn_seconds, real_between(0, 1e9))},
         {{.name = "stall-abort",
-          .help = "seconds after which it gives up and ends the job with exit code 5; ten times "
-                  "as long before the first round and after the last (0: never)",
+          .help = "seconds that a rank waits for others before it ends the job with exit code 5; "
+                  "ten times as long before the first round and after the last (0: never)",
           .details = R"(
+After a tenth of that time, at most 30 seconds, a rank asks those that it waits for and names the silent ones.
 Before the first round data are read and the plan is solved ([clusters](../cluster.md)), after the last
 figures of views are computed. Until the options are read, a rank waits as long as the default says.)",
           .beside_run = true,

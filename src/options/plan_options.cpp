@@ -195,8 +195,8 @@ while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, a
 ceil(T/b). `banded:0`: independent rounds. `auto`: `dense` where the past noise of all agents fits into 2 GiB and takes
 no longer to read than a round's noise takes to draw and its gradients to sum; otherwise the widest band for which
 that holds, or `one-lag` if that leaves less. The plan and its JSON (`temporal_choice`) say which; config.ini of a run
-has it. Model, batches and agents decide, never the machine: `sotto plan` knows the model by `--dimension`; otherwise,
-and in `sotto account`, it has one parameter.)",
+has it. Model, batches and agents decide, never the machine: `sotto plan` and `sotto account` know the model by
+`--dimension`, without which it has one parameter.)",
           .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",
@@ -258,9 +258,9 @@ default. The ledger says what it spends.)",
 of a run has the one that was used.
 
 `auto`: C is learnt in training, from the default (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
-an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): `--clip-quantile`, paid for with `--clip-share`
-of the budget. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
-model, whatever C has become. [Equations](../equations.md) 18. `plan` and `account` count contributions of the C where it starts.)",
+an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): the quantile 0.9, paid for
+with 5% of mu^2. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
+model, whatever C has become. [Equations](../equations.md#a-clip-that-is-learnt). `plan` and `account` count contributions of the C where it starts.)",
           .standing = "0.1, or 1 with an adjacency of records",
           .peers_may_set = false},
          clip_norm()}};
@@ -295,7 +295,7 @@ sizes count in partial views.)",
               .details = R"(
 Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
 `--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
-[Equations](../equations.md) 20.)",
+[Equations](../equations.md#rounds-that-agents-miss).)",
               .ranks_must_agree = true},
              bound(&PlanConfig::local_steps, whole(1, 10000))},
             {{.name = "client-probability",
@@ -303,7 +303,7 @@ Every step has a batch of its own, and is not clipped; what they come to, divide
               .details = R"(
 By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
 expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
-[Equations](../equations.md) 20.)",
+[Equations](../equations.md#rounds-that-agents-miss).)",
               .ranks_must_agree = true,
               .peers_may_set = false},
              bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
@@ -486,7 +486,7 @@ std::vector<Option<AskedPlan>> covariance_options() {
               .help = "FILE.npy: n x n numbers that say how the noise of agents is correlated, for "
                       "mechanism covariance, which it chooses",
               .details = R"(
-A mechanism of one's own: R of [equations](../equations.md) 3, symmetric and positive definite, float64. It is scaled so that the agent
+A mechanism of one's own: R of [equations](../equations.md#noise-plans), symmetric and positive definite, float64. It is scaled so that the agent
 it hides least has its whole budget; what else can be said of a mechanism can be said of it. Where every variance exceeds the sum
 of the absolute values beside it, the noise is private noise and noise that pairs of agents share, and any `--coalition-size`
 is possible. Otherwise it comes from one seed that all agents share, as with `corn`: any agent can remove all of it, and the ledger says so. Every

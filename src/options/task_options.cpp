@@ -185,25 +185,6 @@ long that less than a millionth of an old message would be left.)",
                  [](auto& c) -> auto& { return c.task.seed; }, whole(0))}};
 }
 
-std::vector<Option<LearntClipConfig>> learnt_clip_options() {
-    return {{{.name = "clip-quantile",
-              .help = "with --clip-norm auto: the part of the gradients that are no longer than C, "
-                      "in (0, 1)",
-              .ranks_must_agree = true},
-             bound(&LearntClipConfig::quantile, real_inside_unit_interval())},
-            {{.name = "clip-share",
-              .help = "with --clip-norm auto: the part of mu^2 that learning C spends, in (0, 1)",
-              .details = R"(
-Gradients have the rest, and noise 1 / sqrt(1 - share) times as loud beside them as with a given clip.)",
-              .ranks_must_agree = true},
-             bound(&LearntClipConfig::share, real_inside_unit_interval())},
-            {{.name = "clip-rate",
-              .help = "with --clip-norm auto: log C moves by this times the error of the measured "
-                      "part, up to 1 (default: 0.2, or less where noise would make C waver)",
-              .ranks_must_agree = true},
-             bound(&LearntClipConfig::rate, real_between(1e-12, 1))}};
-}
-
 }  // namespace
 
 OptionGroup<TrainConfig>& task_options() {
@@ -214,7 +195,6 @@ OptionGroup<TrainConfig>& task_options() {
          lifted<TrainConfig>(
              table_options(), [](auto& c) -> auto& { return c.task.table; }),
          lifted<TrainConfig>(scaling_options(), &TrainConfig::task),
-         lifted<TrainConfig>(learnt_clip_options(), &TrainConfig::clip),
          regularisation_and_seed()});
     return group;
 }

@@ -29,11 +29,11 @@ OptionSet<TrainConfig> train_option_set() {
     return set;
 }
 
-TrainConfig read_train_config(const OptionTexts& given, const std::set<std::string>& kept) {
+TrainConfig read_train_config(const OptionTexts& given) {
     TrainConfig config = train_option_set().read(with_default_clip(
         with_default_participation(with_task_defaults(with_agents_of_files(given)))));
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
-    settle_train_config(config, given.contains("stall-warn") && !kept.contains("stall-warn"));
+    settle_train_config(config);
     (void)as_ini(config);
     return config;
 }
@@ -139,18 +139,6 @@ void require_resumed_run(const TrainConfig& config) {
                         leaves ? "without" : "joining"));
 }
 
-void settle_stall_limits(TrainConfig& config, bool warning_given) {
-    double& warn = config.stall_warn_seconds;
-    const double abort = config.stall_abort_seconds;
-    if (!(abort > 0)) return;
-    if (!warning_given) warn = std::min(warn, abort / 2);
-    if (!(abort > warn))
-        throw ConfigError(
-            fmt::format("--stall-abort: {:g} is not allowed (0, or more than --stall-warn, {:g})",
-                        abort,
-                        warn));
-}
-
 void require_sampling_with_padding(const TrainConfig& config) {
     if (config.pad_rounds && !config.plan.participation.poisson)
         throw ConfigError(
@@ -165,19 +153,6 @@ void require_dry_run_with_network(const TrainConfig& config) {
             "--network: --dry-run is needed too; a training uses the network there is");
 }
 
-void require_learnt_clip(const TrainConfig& config) {
-    if (config.plan.learn_clip) return;
-    // config.ini of a run holds every option, so one that says its default says nothing.
-    const LearntClipConfig usual;
-    const char* const given = config.clip.quantile != usual.quantile ? "clip-quantile"
-                              : config.clip.share != usual.share     ? "clip-share"
-                              : config.clip.rate                     ? "clip-rate"
-                                                                     : nullptr;
-    if (given != nullptr)
-        throw ConfigError(fmt::format(
-            "--{}: --clip-norm auto is needed too; a clip that is given is not learnt", given));
-}
-
 void require_records_of_units(const TrainConfig& config) {
     if (!config.task.table.unit.empty() && protects_agents(config.plan.adjacency))
         throw ConfigError(fmt::format(
@@ -187,16 +162,14 @@ void require_records_of_units(const TrainConfig& config) {
             name_of(config.plan.adjacency)));
 }
 
-void settle_train_config(TrainConfig& config, bool warning_given) {
+void settle_train_config(TrainConfig& config) {
     require_one_source_of_noise(config.plan);
     require_covariance_file(config.plan);
     require_resumed_run(config);
     require_dry_run_with_network(config);
     require_roster_with_identity(config);
     require_sampling_with_padding(config);
-    require_learnt_clip(config);
     require_records_of_units(config);
-    settle_stall_limits(config, warning_given);
 }
 
 }  // namespace sotto

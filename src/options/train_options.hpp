@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -15,11 +14,9 @@ namespace sotto {
 [[nodiscard]] OptionSet<TrainConfig> train_option_set();
 
 /// A configuration with the defaults of its task where nothing is given, checked.
-/// @param kept names of options that nobody gave now: they are as the run was started with that is
-/// resumed.  @throws ConfigError naming the option, the text and what is allowed; also for values
+/// @throws ConfigError naming the option, the text and what is allowed; also for values
 /// that config.ini could not hold.
-[[nodiscard]] TrainConfig read_train_config(const OptionTexts& given,
-                                            const std::set<std::string>& kept = {});
+[[nodiscard]] TrainConfig read_train_config(const OptionTexts& given);
 
 /// config.ini of a run, which starts it again: every option that reproduces it, with its value.
 /// @throws ConfigError for a value that the format cannot hold.
@@ -69,14 +66,8 @@ void require_resumed_run(const TrainConfig& config);
 void require_dry_run_with_network(const TrainConfig& config);
 /// Rounds are padded where nobody knows the size of a batch. @throws ConfigError.
 void require_sampling_with_padding(const TrainConfig& config);
-/// How a clip is learnt has a meaning where one is. @throws ConfigError.
-void require_learnt_clip(const TrainConfig& config);
-/// Who is asked comes before who is given up. A warning time that is not given is at most half of
-/// the time to abort. @throws ConfigError.
-void settle_stall_limits(TrainConfig& config, bool warning_given);
-
 /// All of them.
-void settle_train_config(TrainConfig& config, bool warning_given);
+void settle_train_config(TrainConfig& config);
 
 /// Whether agents learn sums only: of any configuration with a member `secure_sum`.
 template <class Config>

@@ -11,7 +11,8 @@
 namespace sotto {
 
 /// [R^-1]_uu of every agent for an observer of all messages, if messages of some agents do not
-/// arrive (docs/equations.md 20) [1 / gradient unit^2]: as observed_precision of a round.
+/// arrive (docs/equations.md#rounds-that-agents-miss) [1 / gradient unit^2]: as observed_precision
+/// of a round.
 struct DropoutPrecision {
     /// Nothing is published because agents are missing. Worst case: nobody is missing.
     Eigen::VectorXd silent;

@@ -19,7 +19,8 @@ struct LatticeGroup {
     long count = 0;
 };
 
-/// The composition of losses on lattices of one step with exact parts, docs/equations.md 15:
+/// The composition of losses on lattices of one step with exact parts,
+/// docs/equations.md#secretly-sampled-rounds:
 ///
 ///     delta(epsilon) = E (1 - e^(epsilon - X))+,    X the sum of all
 ///                    = e^(K - tilt epsilon) sum_x p(x) e^(-tilt (x - epsilon)) f(epsilon - x),

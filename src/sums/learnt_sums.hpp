@@ -35,9 +35,9 @@ struct LearntSums {
     [[nodiscard]] std::vector<int> exposed() const;
 };
 
-/// What coalitions learn from the secure sums of one round (docs/equations.md 10). For every
-/// connected component K of the mask graph of its neighbours outside the coalition, member a gets,
-/// after subtracting the coalition's own messages,
+/// What coalitions learn from the secure sums of one round (docs/equations.md#secure-sums). For
+/// every connected component K of the mask graph of its neighbours outside the coalition, member a
+/// gets, after subtracting the coalition's own messages,
 ///
 ///     sum_{v in K} w_av m_v;
 ///

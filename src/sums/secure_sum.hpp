@@ -56,8 +56,8 @@ class SumMask {
 /// keeps sums far from 2^63 steps.
 [[nodiscard]] double sum_range(int neighbours);
 
-/// One agent's part in secure sums (docs/equations.md 10): every neighbour a learns sum_v w_av m_v
-/// over its neighbours v, and nothing else of this agent's message.
+/// One agent's part in secure sums (docs/equations.md#secure-sums): every neighbour a learns sum_v
+/// w_av m_v over its neighbours v, and nothing else of this agent's message.
 ///
 ///     share for a:  round(w_av m_v 2^40) + sum_{u > v} mask(v, u, a) - sum_{u < v} mask(u, v, a)
 ///                   (mod 2^64),  u over v's mask partners among a's neighbours.

@@ -44,8 +44,7 @@ bool all_are_there(Network& network) try {
 
 int run_together(Network& network, const std::function<int()>& job) try {
     const TrainConfig defaults;
-    network.watch_for_stalls(stall_limits(
-        defaults.stall_warn_seconds, defaults.stall_abort_seconds, network.process_name()));
+    network.watch_for_stalls(stall_limits(defaults.stall_abort_seconds, network.process_name()));
     return job();
 } catch (const std::exception& failure) {
     const auto* known = dynamic_cast<const Error*>(&failure);

@@ -91,10 +91,10 @@ void learn_clip(TrainConfig& config, Network& network, LocalTask& task) {
                             learns ? "learns" : "is given",
                             learns ? "does not" : "learns it"));
         if (!learns || config.clip.rate) return;
-        const double rate = parse_real("clip-rate", said);
+        const double rate = parse_real("rate of the clip", said);
         if (!(rate > 0 && rate <= 1))
-            throw NetworkError(
-                fmt::format("rank 0 chose {} for --clip-rate (allowed: above 0, up to 1)", said));
+            throw NetworkError(fmt::format(
+                "rank 0 chose {} for the rate of the clip (allowed: above 0, up to 1)", said));
         config.clip.rate = rate;
     });
     if (!learns) return;

@@ -53,7 +53,6 @@ void require_possible_rounds(const TrainConfig& config) {
 
 void require_possible_messages(const TrainConfig& config, const Membership& members) {
     require_in_range("mask-partners", config.mask_partners, 1, 1e9);
-    require_in_range("past-noise-memory", config.past_noise_mib, 0, 1e9);
     for (const int agent : config.record_views)
         require_in_range("record-view", agent, 0, members.all - 1);
 }

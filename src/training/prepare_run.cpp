@@ -332,10 +332,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
                         Network& network,
                         const std::function<LocalTask()>& make_task) {
     TrainConfig config = asked;
-    network.watch_for_stalls(stall_limits(config.stall_warn_seconds,
-                                          config.stall_abort_seconds,
-                                          network.process_name(),
-                                          patience_outside_rounds));
+    network.watch_for_stalls(
+        stall_limits(config.stall_abort_seconds, network.process_name(), patience_outside_rounds));
     verify_same_options(network, config);
     network.agree([&] { require_possible_baseline(config, network, make_task != nullptr); });
     network.set_message_precision(config.precision);

@@ -144,12 +144,10 @@ std::string StopGrace::words_about(double needed) {
         std::ceil(2 * std::min(needed, 1e6)));
 }
 
-StallLimits stall_limits(double warn_seconds,
-                         double abort_seconds,
-                         const std::string& process_name,
-                         int patience) {
+StallLimits stall_limits(double abort_seconds, const std::string& process_name, int patience) {
     const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
-    return {warn_seconds,
+    constexpr double longest_warning = 30;
+    return {abort_seconds > 0 ? std::min(abort_seconds / 10, longest_warning) : longest_warning,
             patience * abort_seconds,
             patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
             [process_name](const std::string& line) {

@@ -98,12 +98,11 @@ class StopGrace {
 /// figures of many views: as many times what a round may take.
 inline constexpr int patience_outside_rounds = 10;
 
-/// How long a training waits for other processes; who is silent is reported on standard error.
-/// @param warn_seconds, abort_seconds --stall-warn and --stall-abort.  @param process_name of who
-/// reports.
+/// How long a training waits for other processes. After a tenth of that, at most 30 s, it asks
+/// those that it waits for and reports the silent ones on standard error.
+/// @param abort_seconds --stall-abort; 0: never.  @param process_name of who reports.
 /// @param patience how many times --stall-abort it waits.
-[[nodiscard]] StallLimits stall_limits(double warn_seconds,
-                                       double abort_seconds,
+[[nodiscard]] StallLimits stall_limits(double abort_seconds,
                                        const std::string& process_name,
                                        int patience = 1);
 

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -235,26 +234,15 @@ std::optional<ConfigText> share_config_of_run(Network& ranks,
     return of_run;
 }
 
-/// Names of options, and those of a run that nobody gave now.
-struct OptionNames {
-    std::vector<std::string> given;
-    std::set<std::string> kept;
-};
-
-/// Adds what the run's config.ini says.
-OptionNames add_options_of_run(OptionTexts& given,
-                               const std::vector<WrittenGroup>& options,
-                               const std::vector<std::string>& arguments,
-                               const ConfigText& of_run) {
-    OptionNames names;
-    for (const auto& [name, text] : given) names.given.push_back(name);
+/// Adds what the run's config.ini says. @return names of the options that were given before.
+std::vector<std::string> add_options_of_run(OptionTexts& given,
+                                            const std::vector<WrittenGroup>& options,
+                                            const std::vector<std::string>& arguments,
+                                            const ConfigText& of_run) {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : given) names.push_back(name);
     require_kept_options(of_run);
     given = parse_options(options, arguments, of_run);
-    for (const auto& [name, text] : given)
-        if (std::ranges::find(names.given, name) == names.given.end()) names.kept.insert(name);
-    // What is warned of follows from this one where it is not given too.
-    if (std::ranges::find(names.given, "stall-abort") != names.given.end())
-        names.given.emplace_back("stall-warn");
     return names;
 }
 
@@ -279,13 +267,13 @@ TrainSetup read_train_setup(Network& ranks,
         stay_of(given), resumed == given.end() ? std::string() : resumed->second);
     const std::optional<ConfigText> of_run = share_config_of_run(ranks, given, *setup.restored);
     ranks.agree([&] {
-        OptionNames names;
+        std::vector<std::string> named;
         if (of_run)
-            names = add_options_of_run(given, options, arguments, *of_run);
+            named = add_options_of_run(given, options, arguments, *of_run);
         else if (!alone)
             resolve_agents(given, ranks.processes());
-        setup.config = read_train_config(given, names.kept);
-        if (setup.config.resume) setup.config.resume->given = std::move(names.given);
+        setup.config = read_train_config(given);
+        if (setup.config.resume) setup.config.resume->given = std::move(named);
         setup.config.threads = granted_threads(setup.config.asked_threads, alone);
     });
     setup.general = read_general(given);

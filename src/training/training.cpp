@@ -296,8 +296,8 @@ TrainingRounds::TrainingRounds(OpenRun& open,
     if (run.config.secure_sum) trainer_.use_secure_sums(std::move(open.sums));
     if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption);
     open.recorders.observe(trainer_);
-    run.network.watch_for_stalls(stall_limits(
-        run.config.stall_warn_seconds, run.config.stall_abort_seconds, run.network.process_name()));
+    run.network.watch_for_stalls(
+        stall_limits(run.config.stall_abort_seconds, run.network.process_name()));
     listener.on_rounds();
     or_end_all([this] { loop_.begin(compute_seconds_); });
 }
@@ -310,10 +310,8 @@ void TrainingRounds::finish() {
         write_models(open_, trainer_);
         write_own_reports(open_.directory, trainer_);
     });
-    run.network.watch_for_stalls(stall_limits(run.config.stall_warn_seconds,
-                                              run.config.stall_abort_seconds,
-                                              run.network.process_name(),
-                                              patience_outside_rounds));
+    run.network.watch_for_stalls(stall_limits(
+        run.config.stall_abort_seconds, run.network.process_name(), patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
     open_.progress.clipped_share = clipped_share(run.network, trainer_);
     if (run.config.baseline && !open_.progress.interrupted) compare_without_privacy();

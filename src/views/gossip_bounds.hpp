@@ -19,9 +19,9 @@ enum class GossipTheorem {
 [[nodiscard]] bool has_gossip_bound(const MessageProcess& process);
 
 /// The squared sensitivity |B^+ a|^2 of [G] Theorems 3 and 4 for a training, in units of one over
-/// the variance of every agent's noise (docs/equations.md 8). For comparison with published figures
-/// only: it protects nobody, because the theorems overlook that the gradients of unobserved agents
-/// carry a target's data on.
+/// the variance of every agent's noise (docs/equations.md#partial-views). For comparison with
+/// published figures only: it protects nobody, because the theorems overlook that the gradients of
+/// unobserved agents carry a target's data on.
 ///
 /// With models x(t+1) = W_t m(t), m(t) = x(t) + eta_t (g(t) + v(t)), the messages of target j are
 /// seen in the sums of its closed neighbourhood (Theorem 3) or themselves (Theorem 4),

@@ -24,8 +24,8 @@ inline constexpr double variance_rounding = 1e-13;
 /// @param floor eigenvalues up to it count as zero, as do those up to 1e-11 of the largest.
 [[nodiscard]] Whitening whiten(const Eigen::MatrixXd& covariance, double floor);
 
-/// The Kalman filter of a view (docs/equations.md 8): for every time the gain and the whitening of
-/// the innovation. Error dynamics of the response to an input:
+/// The Kalman filter of a view (docs/equations.md#partial-views): for every time the gain and the
+/// whitening of the innovation. Error dynamics of the response to an input:
 ///     r = whitening (H x + eta D g),    x+ = F x + eta B g - gain r.
 class ViewFilter {
   public:

@@ -27,10 +27,10 @@ struct SeenStep {
 /// @throws ConfigError and PrivacyError as its constructor, except for unsupported noise.
 void require_testable(const MessageProcess& process, const View& view);
 
-/// The accountant's Kalman filter on observed messages (docs/equations.md 8): whitened innovations,
-/// which are independent standard normal variables plus the effect of contributions, and that
-/// effect. The likelihood ratio between two contributions of an agent is a function of their
-/// product: the optimal test.
+/// The accountant's Kalman filter on observed messages (docs/equations.md#partial-views): whitened
+/// innovations, which are independent standard normal variables plus the effect of contributions,
+/// and that effect. The likelihood ratio between two contributions of an agent is a function of
+/// their product: the optimal test.
 class ViewInnovations {
   public:
     /// @param process one phase without its own plan or departed agents, with step_sizes (messages

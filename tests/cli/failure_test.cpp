@@ -147,10 +147,8 @@ TEST_F(Failure, CleanStopGoesOnBitForBitWithOtherProcesses) {
 
 TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
     Process process(
-        sotto_command(
-            ranks,
-            training(100'000'000,
-                     {"--checkpoint-every", "500", "--stall-warn", "1", "--stall-abort", "4"})),
+        sotto_command(ranks,
+                      training(100'000'000, {"--checkpoint-every", "500", "--stall-abort", "4"})),
         directory_.path());
     ASSERT_TRUE(happens([&] { return has_checkpoint(run_); }));
     const auto pids = ranks_with(run_);
@@ -184,9 +182,8 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
 
 TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
     // Stopped for longer than the warning, shorter than the end.
-    Process process(
-        sotto_command(ranks, training(20'000, {"--stall-warn", "1", "--stall-abort", "30"})),
-        directory_.path());
+    Process process(sotto_command(ranks, training(20'000, {"--stall-abort", "30"})),
+                    directory_.path());
     ASSERT_TRUE(happens([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; }));
     const auto pids = ranks_with(run_);
     ASSERT_FALSE(pids.empty());
@@ -271,7 +268,6 @@ TEST_F(Failure, RefusesWhatDoesNotFitARunThatGoesOn) {
     };
     refused({"train", "--without", "1"}, "--resume DIR is needed");
     refused({"train", "--resume", run_}, "holds no run");
-    refused({"train", "--stall-warn", "9", "--stall-abort", "5"}, "more than --stall-warn");
     const Outcome done = run_sotto(directory_, one_process, training(200, {"--agents", "4"}));
     ASSERT_EQ(done.exit_code, 0) << done.text();
     expect_refused(directory_, {"train", "--resume", run_}, 7, "is complete");

@@ -43,7 +43,8 @@ inline std::vector<int> agents_outside(const Coalition& coalition, Eigen::Index 
     return outside;
 }
 
-/// R^(I), term by term as docs/equations.md 5 defines it; rows of members count for nothing.
+/// R^(I), term by term as docs/equations.md#coalitions defines it; rows of members count for
+/// nothing.
 inline Eigen::MatrixXd covariance_unknown_to(const Coalition& coalition,
                                              const Eigen::VectorXd& private_variance,
                                              std::span<const Eigen::MatrixXd> group_covariance,

@@ -40,8 +40,8 @@ const Arguments common_seed{"--mechanism", "corn"};
 const Arguments neighbourhood_seeds{
     "--mechanism", "corn-hbc", "--seed-groups", "neighbourhoods", "--topology", "path"};
 const Arguments with_roster{"--roster", "roster", "--identity", "id-%r"};
-const Arguments impatient{"--stall-abort", "2", "--stall-warn", "0"};
-const Arguments very_impatient{"--stall-abort", "0.3", "--stall-warn", "0"};
+const Arguments impatient{"--stall-abort", "2"};
+const Arguments very_impatient{"--stall-abort", "0.3"};
 
 Arguments command_of(const DeviatingPeer& peer) {
     Arguments options = short_training({"--mechanism", "ldp"});

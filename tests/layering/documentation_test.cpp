@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 /// Paths in a text that begin with a folder of the project and name a file by its ending.
 std::set<std::string> files_named_in(const std::string& text) {
     static const std::regex path(
-        R"((^|[^\w/.-])((?:src|include|tests|docs|bench|deploy|cmake|sotto|core|graph|plan|privacy|views|noise|trust|learn|net|agent|run|commands)/[\w/.-]*\.(?:hpp|cpp|md|py|txt|json|svg|png|ini|in|js)))");
+        R"((^|[^\w/.-])((?:src|include|tests|docs|bench|deploy|cmake|sotto|core|graph|plan|privacy|views|design|noise|trust|sums|learn|net|agent|config|tasks|options|planning|store|account|training|audit|commands)/[\w/.-]*\.(?:hpp|cpp|md|py|txt|json|svg|png|ini|in|js)))");
     std::set<std::string> files;
     for (std::sregex_iterator i(text.begin(), text.end(), path), end; i != end; ++i)
         files.insert((*i)[2]);
@@ -44,6 +45,49 @@ TEST(Documentation, NamesFilesThatExist) {
                 missing.push_back(fs::relative(page, root).string() + ": " + file);
         }
     EXPECT_GT(named, 50) << "file names are no longer found";
+    EXPECT_EQ(missing, std::vector<std::string>{});
+}
+
+/// The anchor that a heading gets on GitHub and in the site.
+std::string anchor_of(const std::string& heading) {
+    std::string anchor;
+    for (const char c : heading)
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_')
+            anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (c == ' ')
+            anchor += '-';
+    return anchor;
+}
+
+std::set<std::string> anchors_of(const fs::path& page) {
+    std::set<std::string> anchors;
+    std::istringstream lines(text_of(page));
+    for (std::string line; std::getline(lines, line);)
+        if (const auto text = line.find_first_not_of('#'); text > 0 && text != std::string::npos)
+            if (line[text] == ' ') anchors.insert(anchor_of(line.substr(text + 1)));
+    return anchors;
+}
+
+TEST(Documentation, HasTheAnchorsThatSourcesAndPagesName) {
+    static const std::regex reference(R"(((?:docs/|\.\./|\b)[\w-]+\.md)#([\w-]+))");
+    std::vector<fs::path> texts = documentation_pages();
+    for (const char* folder : {"src", "include", "tests", "bench", "python"})
+        for (const fs::path& source : sources_below(root / folder)) texts.push_back(source);
+    long named = 0;
+    std::vector<std::string> missing;
+    for (const fs::path& file : texts) {
+        const std::string text = text_of(file);
+        for (std::sregex_iterator i(text.begin(), text.end(), reference), end; i != end; ++i) {
+            const fs::path page = fs::path((*i)[1].str()).filename();
+            const fs::path at =
+                fs::exists(root / "docs" / page) ? root / "docs" / page : file.parent_path() / page;
+            if (!fs::exists(at)) continue;  // NamesFilesThatExist reports it
+            ++named;
+            if (!anchors_of(at).contains((*i)[2].str()))
+                missing.push_back(fs::relative(file, root).string() + ": " + (*i)[0].str());
+        }
+    }
+    EXPECT_GT(named, 80) << "anchors are no longer found";
     EXPECT_EQ(missing, std::vector<std::string>{});
 }
 

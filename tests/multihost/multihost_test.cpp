@@ -218,8 +218,7 @@ class RunOverThreeHosts : public ThreeHosts {
     template <class Event>
     Outcome run(long rounds, const Arguments& more, Event&& event) {
         const std::string run = directory_ / "run";
-        Arguments options{
-            "--eval-every", "50", "--stall-warn", "2", "--stall-abort", fmt::format("{}", limit)};
+        Arguments options{"--eval-every", "50", "--stall-abort", fmt::format("{}", limit)};
         options.insert(options.end(), more.begin(), more.end());
         const Arguments spread = hosts_->launcher(agents, training(rounds, "run", options));
         Process process(hosts_->on_first(spread), directory_.path());

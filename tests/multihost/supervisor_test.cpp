@@ -156,8 +156,7 @@ class RunWithALostHost : public SupervisedRun {
     [[nodiscard]] Outcome run(const Arguments& options) const {
         Arguments sotto{"--max-restarts", "3", "--restart-delay", "0:0", "--host-wait", "0"};
         sotto.insert(sotto.end(), options.begin(), options.end());
-        const Arguments train =
-            training("run", {"--topology", "complete", "--stall-warn", "2", "--stall-abort", "5"});
+        const Arguments train = training("run", {"--topology", "complete", "--stall-abort", "5"});
         sotto.insert(sotto.end(), train.begin(), train.end());
         return outcome_of(hosts_->on_first(hosts_->launcher(6, sotto)), [&] { hosts_->cut(3); });
     }

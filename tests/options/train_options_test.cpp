@@ -57,8 +57,6 @@ OptionTexts other_run() {
             {"link-encryption", "off"},
             {"precision", "float32"},
             {"mask-partners", "3"},
-            {"past-noise-memory", "0.5"},
-            {"stall-warn", "3"},
             {"stall-abort", "70"},
             {"threads", "3"}};
 }
@@ -120,9 +118,6 @@ OptionTexts everything_else() {
                       {"test-data", "t.csv"},
                       {"test-fraction", "0.125"},
                       {"partition", "dirichlet:0.1"},
-                      {"clip-quantile", "0.75"},
-                      {"clip-share", "0.02"},
-                      {"clip-rate", "0.1"},
                       {"l2", "0.01"},
                       {"seed", "42"}};
     texts.merge(other_run());
@@ -131,10 +126,7 @@ OptionTexts everything_else() {
 
 TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.ranks_must_agree; }),
-              (std::set<std::string>{"clip-quantile",
-                                     "clip-share",
-                                     "clip-rate",
-                                     "task",
+              (std::set<std::string>{"task",
                                      "standardise",
                                      "label",
                                      "label-kind",
@@ -181,15 +173,15 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
 
 TEST(TrainOptions, ThatMayStandBesideARunThatIsTakenUp) {
     EXPECT_EQ(names_where([](const OptionFacts& o) { return o.beside_run; }),
-              (std::set<std::string>{
-                  "resume",         "without",      "finish",          "data",
-                  "test-data",      "roster",       "identity",        "budget-account",
-                  "threads",        "stall-warn",   "stall-abort",     "checkpoint-every",
-                  "eval-every",     "eval-records", "link-encryption", "past-noise-memory",
-                  "view",           "dry-run",      "bootstrap",       "network",
-                  "optimality-gap", "baseline",     "verbose",         "tensorboard",
-                  "neighbours",     "leave-file",   "joining",         "spares",
-                  "join-file"}));
+              (std::set<std::string>{"resume",         "without",          "finish",
+                                     "data",           "test-data",        "roster",
+                                     "identity",       "budget-account",   "threads",
+                                     "stall-abort",    "checkpoint-every", "eval-every",
+                                     "eval-records",   "link-encryption",  "view",
+                                     "dry-run",        "bootstrap",        "network",
+                                     "optimality-gap", "baseline",         "verbose",
+                                     "tensorboard",    "neighbours",       "leave-file",
+                                     "joining",        "spares",           "join-file"}));
 }
 
 TEST(TrainOptions, ThatDoNotReproduceTheRun) {
@@ -226,7 +218,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
 }
 
 TEST(TrainOptions, ThatDoNotChangeResults) {
-    for (const char* name : {"budget-account", "threads", "stall-warn", "tensorboard"})
+    for (const char* name : {"budget-account", "threads", "stall-abort", "tensorboard"})
         EXPECT_FALSE(changes_results(name)) << name;
     for (const char* name : {"epsilon", "data", "seed", "no-such-option"})
         EXPECT_TRUE(changes_results(name)) << name;
@@ -253,28 +245,27 @@ TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
 }
 
 TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
-    EXPECT_EQ(
-        as_ini(TrainConfig{}),
-        "# Start this run again: sotto train --config THIS_FILE\n"
-        "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
-        "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
-        "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
-        "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
-        "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-        "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
-        "128\nparticipation = every\n"
-        "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
-        "common-variance = false\nvariance-cap = 1e4\n"
-        "\n# Task\ntask = logistic\ndata = synthetic\n"
-        "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\nstandardise = public\n"
-        "clip-quantile = 0.9\nclip-share = 0.05\nl2 = 0\nseed = 1\n"
-        "\n# Run\neval-every = 0\neval-records = auto\nbaseline = off\ntensorboard = "
-        "off\nsecure-sum = "
-        "off\npad-rounds = "
-        "false\ncheckpoint-every = 0\n"
-        "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
-        "mask-partners = 16\npast-noise-memory = 2048\nstall-warn = 30\nstall-abort = 300\nthreads "
-        "= 0\n");
+    EXPECT_EQ(as_ini(TrainConfig{}),
+              "# Start this run again: sotto train --config THIS_FILE\n"
+              "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
+              "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
+              "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
+              "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
+              "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
+              "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
+              "128\nparticipation = every\n"
+              "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
+              "common-variance = false\nvariance-cap = 1e4\n"
+              "\n# Task\ntask = logistic\ndata = synthetic\n"
+              "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\nstandardise = public\n"
+              "l2 = 0\nseed = 1\n"
+              "\n# Run\neval-every = 0\neval-records = auto\nbaseline = off\ntensorboard = "
+              "off\nsecure-sum = "
+              "off\npad-rounds = "
+              "false\ncheckpoint-every = 0\n"
+              "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
+              "mask-partners = 16\nstall-abort = 300\nthreads "
+              "= 0\n");
 }
 
 TEST(ConfigurationFile, RestoresEveryValueExactly) {
@@ -353,12 +344,6 @@ TEST(TrainConfigThatIsRead, IsThatOfItsTask) {
 TEST(TrainConfigThatIsRead, IsChecked) {
     EXPECT_THROW((void)read_train_config({{"roster", "x"}}), ConfigError);
     EXPECT_THROW((void)read_train_config({{"without", "1"}}), ConfigError);
-    EXPECT_THROW((void)read_train_config({{"stall-warn", "9"}, {"stall-abort", "5"}}), ConfigError);
-    EXPECT_EQ(read_train_config({{"stall-abort", "5"}}).stall_warn_seconds, 2.5);
-    // What the run had before gives way to what is given now.
-    const OptionTexts limits{{"stall-warn", "9"}, {"stall-abort", "5"}};
-    EXPECT_EQ(read_train_config(limits, {"stall-warn"}).stall_warn_seconds, 2.5);
-    EXPECT_THROW((void)read_train_config(limits, {"stall-abort"}), ConfigError);
     EXPECT_THROW((void)read_train_config({{"noise-std", "1"}, {"epsilon", "3"}}), ConfigError);
 }
 
@@ -481,22 +466,6 @@ TEST(NetworksThatAreNotThere, AreForDryRuns) {
     require_dry_run_with_network(config);
 }
 
-TEST(StallLimits, WarnBeforeTheyAbort) {
-    const auto settled = [](double warn, double abort, bool given) {
-        TrainConfig config;
-        config.stall_warn_seconds = warn;
-        config.stall_abort_seconds = abort;
-        settle_stall_limits(config, given);
-        return config.stall_warn_seconds;
-    };
-    EXPECT_EQ(settled(30, 300, false), 30);
-    EXPECT_EQ(settled(30, 10, false), 5);
-    EXPECT_EQ(settled(30, 0, true), 30);  // never aborts
-    EXPECT_EQ(settled(9, 10, true), 9);
-    expect_contains(message_of<ConfigError>([&] { (void)settled(9, 5, true); }),
-                    "--stall-abort: 5 is not allowed (0, or more than --stall-warn, 9)");
-}
-
 TEST(PaddedRounds, AreThoseOfSampledBatches) {
     TrainConfig config;
     config.pad_rounds = true;
@@ -504,22 +473,6 @@ TEST(PaddedRounds, AreThoseOfSampledBatches) {
     config.plan.participation.poisson = true;
     EXPECT_NO_THROW(require_sampling_with_padding(config));
     EXPECT_NO_THROW(require_sampling_with_padding(TrainConfig{}));
-}
-
-TEST(HowAClipIsLearnt, HasAMeaningWhereOneIs) {
-    TrainConfig config;
-    require_learnt_clip(config);
-    config.clip.quantile = 0.5;
-    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }),
-                    "--clip-quantile: --clip-norm auto is needed too");
-    config.plan.learn_clip = true;
-    require_learnt_clip(config);
-    config = {};
-    config.clip.share = 0.1;
-    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }), "--clip-share");
-    config = {};
-    config.clip.rate = 0.1;
-    expect_contains(message_of<ConfigError>([&] { require_learnt_clip(config); }), "--clip-rate");
 }
 
 TEST(UnitsOfRecords, AreProtectedWhereRecordsAre) {
@@ -533,19 +486,16 @@ TEST(UnitsOfRecords, AreProtectedWhereRecordsAre) {
 
 TEST(AllChecks, AreMade) {
     TrainConfig config;
-    settle_train_config(config, false);
-    TrainConfig noise = config, trust = config, resume = config, stall = config;
+    settle_train_config(config);
+    TrainConfig noise = config, trust = config, resume = config;
     noise.plan.noise_std = 1;
     noise.plan.epsilon = 3;
     trust.trust = TrustConfig{"roster", ""};
     resume.resume = ResumeConfig{"", {1}};
-    stall.stall_abort_seconds = 1;
-    TrainConfig clip = config;
-    clip.clip.quantile = 0.5;
     TrainConfig units = config;
     units.task.table.unit = "patient";
-    for (TrainConfig* bad : {&noise, &trust, &resume, &stall, &clip, &units})
-        EXPECT_THROW(settle_train_config(*bad, true), ConfigError);
+    for (TrainConfig* bad : {&noise, &trust, &resume, &units})
+        EXPECT_THROW(settle_train_config(*bad), ConfigError);
 }
 
 }  // namespace

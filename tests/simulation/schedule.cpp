@@ -114,8 +114,6 @@ std::vector<std::string> Schedule::arguments() const {
     std::vector<std::string> list = reference_arguments();
     for (const std::string& one : {std::string("--link-encryption"),
                                    std::string(link_encryption_ ? "on" : "off"),
-                                   std::string("--stall-warn"),
-                                   std::string("1"),
                                    std::string("--stall-abort"),
                                    fmt::format("{:g}", stall_abort_seconds)})
         list.push_back(one);
@@ -126,13 +124,8 @@ std::vector<std::string> Schedule::arguments() const {
 }
 
 std::vector<std::string> Schedule::arguments(const Start& resumed) const {
-    std::vector<std::string> list{"train",
-                                  "--resume",
-                                  "run",
-                                  "--stall-warn",
-                                  "1",
-                                  "--stall-abort",
-                                  fmt::format("{:g}", stall_abort_seconds)};
+    std::vector<std::string> list{
+        "train", "--resume", "run", "--stall-abort", fmt::format("{:g}", stall_abort_seconds)};
     if (!resumed.leaving.empty()) {
         list.emplace_back("--without");
         list.push_back(fmt::format("{}", fmt::join(resumed.leaving, ",")));

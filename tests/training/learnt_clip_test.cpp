@@ -114,7 +114,6 @@ TEST(LearntClip, IsInTheConfigurationThatARunLeaves) {
     (void)test::train(config);
     const std::string ini = read_file(folder.path("corn/config.ini"));
     expect_contains(ini, "clip-norm = auto:0.02\n");
-    expect_contains(ini, "clip-rate = ");
 }
 
 TEST(LearntClip, IsReadAndWritten) {

@@ -46,8 +46,9 @@ struct MixingDesign {
 /// independent between rounds, and mixed by gossip; otherwise Tr(M R) is not the remaining noise.
 [[nodiscard]] bool shapes_mixing(const Mechanism& mechanism);
 
-/// Optimises mixing weights together with noise (docs/equations.md 17): W minimises f(W) = min_R
-/// Tr(M(W) R) over symmetric W with W 1 = 1, support on the graph, and all other eigenvalues inside
+/// Optimises mixing weights together with noise
+/// (docs/equations.md#mixing-weights-and-noise-together): W minimises f(W) = min_R Tr(M(W) R) over
+/// symmetric W with W 1 = 1, support on the graph, and all other eigenvalues inside
 /// (-1, 1); R ranges over what the mechanism can produce at kappa_u = 1.
 ///
 /// f is convex for independent noise and plain gossip; otherwise the result is the best local

@@ -26,7 +26,8 @@ enum class GossipRule {
 ///
 /// Chebyshev semi-iteration: with r_0 = lambda, r_k = 1 / (2 / lambda - r_(k-1)) (r_k = c_k /
 /// c_(k+1) for c_k = T_k(1 / lambda)), here_k = 2 r_k / lambda and before_k = r_k r_(k-1); P_K(1) =
-/// 1, and |P_K(x)| <= 1 / c_K for |x| <= lambda. docs/equations.md 16. Immutable.
+/// 1, and |P_K(x)| <= 1 / c_K for |x| <= lambda.
+/// docs/equations.md#what-is-done-beside-mixing-once-a-round. Immutable.
 class GossipPolynomial {
   public:
     /// Plain steps; 0: no exchange.

@@ -11,7 +11,7 @@
 
 namespace sotto {
 
-/// Rules for mixing weights (docs/equations.md 2).
+/// Rules for mixing weights (docs/equations.md#mixing).
 enum class MixingRule {
     metropolis,       ///< w_uv = 1/(1 + max(d_u, d_v)), w_uu = 1 - sum. Doubly stochastic.
     max_degree,       ///< w_uv = 1/(d_max + 1). Doubly stochastic.
@@ -21,7 +21,7 @@ enum class MixingRule {
     uniform           ///< 1/n everywhere; complete graph only.
 };
 
-/// What mixing computes (docs/equations.md 19).
+/// What mixing computes (docs/equations.md#directed-graphs).
 enum class MixingKind {
     averaging,  ///< rows sum to 1: a model is the weighted mean of models
     /// Columns sum to 1: models are sums of parts. Agents also mix w, initially 1, and models

@@ -33,10 +33,10 @@ struct ScheduledMixing {
 [[nodiscard]] std::vector<MixingMatrix> read_mixing_schedule(const Graph& graph,
                                                              const std::string& path);
 
-/// pi, n entries >= 0 that sum to 1 (docs/equations.md 19). Averaging converges to sum_u pi_u x_u:
-/// pi is W's left Perron vector, 1/n each if W is doubly stochastic. With push_sum pi = A pi, and w
-/// tends to n pi. If the weights allow several, the limit of equal models or w = 1. Cost: O(n^3) up
-/// to 2000 agents, then at most 10^5 products with the matrix.
+/// pi, n entries >= 0 that sum to 1 (docs/equations.md#directed-graphs). Averaging converges to
+/// sum_u pi_u x_u: pi is W's left Perron vector, 1/n each if W is doubly stochastic. With push_sum
+/// pi = A pi, and w tends to n pi. If the weights allow several, the limit of equal models or w
+/// = 1. Cost: O(n^3) up to 2000 agents, then at most 10^5 products with the matrix.
 [[nodiscard]] Eigen::VectorXd perron_vector(const MixingMatrix& mixing);
 
 /// D^-1, n entries: estimates are D^-1 times mixed models; 1/(n pi) with push_sum once w has

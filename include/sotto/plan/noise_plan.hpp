@@ -70,8 +70,8 @@ enum class Aggregation {
 /// Smallest grid step, log2, in units of the largest standard deviation of noise.
 inline constexpr int finest_grid_log2 = -46;
 
-/// The common model of all mechanisms (docs/equations.md 3): a temporal factor, random streams,
-/// seed holders, and the coefficient of each stream for each agent:
+/// The common model of all mechanisms (docs/equations.md#noise-plans): a temporal factor, random
+/// streams, seed holders, and the coefficient of each stream for each agent:
 ///
 ///     v_u(t) = scale * sum_s (C_time^-1)_ts sum_k F_uk z_k(s),     R = scale^2 F F^T.
 ///

@@ -13,9 +13,10 @@
 
 namespace sotto {
 
-/// What all phases together have revealed to one kind of observer (docs/equations.md 7), for agents
-/// of the run x participation patterns. Noise of different phases is independent, so losses
-/// compose. A repeated round counts as one more participation.
+/// What all phases together have revealed to one kind of observer
+/// (docs/equations.md#sensitivity-participation-budget), for agents of the run x participation
+/// patterns. Noise of different phases is independent, so losses compose. A repeated round counts
+/// as one more participation.
 class PrivacyLosses {
   public:
     explicit PrivacyLosses(int agents)

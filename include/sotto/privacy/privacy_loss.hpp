@@ -19,7 +19,8 @@ struct Certified {
 /// secret coin: Poisson-subsampled Gaussian mechanisms. For neighbours that differ by one record
 /// added, removed, or zeroed out, one round is dominated by both directions, (P, Q) and (Q, P), of
 ///
-///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)         (docs/equations.md 15).
+///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)
+///     (docs/equations.md#secretly-sampled-rounds).
 ///
 /// Dominating pairs compose adaptively, direction by direction (Zhu, Dong, Wang 2022, Theorem 10).
 struct SampledRounds {
@@ -61,9 +62,9 @@ struct NamedFigure {
 ///
 /// With sampled rounds, whose losses sum to X, delta(epsilon) = E f(epsilon - X), with f the curve
 /// above, for the worse direction of their pair. It is bounded from both sides by two independent
-/// methods (docs/equations.md 15). Upper and lower bound differ by at most 1e-3 of epsilon wherever
-/// a lattice of 3e5 cells or 5e5 sums is fine enough; `Certified` gives both. docs/accounting.md
-/// has figures.
+/// methods (docs/equations.md#secretly-sampled-rounds). Upper and lower bound differ by at most
+/// 1e-3 of epsilon wherever a lattice of 3e5 cells or 5e5 sums is fine enough; `Certified` gives
+/// both. docs/accounting.md has figures.
 class PrivacyLoss {
   public:
     /// Nothing was revealed: the neutral element of composition.

@@ -27,10 +27,10 @@ namespace sotto {
                                                             const Participation& participation,
                                                             long rounds);
 
-/// Secretly sampled rounds are accounted one by one (docs/equations.md 15), so no two rounds of one
-/// record may share noise, and none may be louder than alone: columns t and t + b of C_time must
-/// share no row, and no column may be longer than 1. Does nothing without sampling. Cost: O(T B),
-/// O(T^2) for a dense factor.
+/// Secretly sampled rounds are accounted one by one (docs/equations.md#secretly-sampled-rounds), so
+/// no two rounds of one record may share noise, and none may be louder than alone: columns t and t
+/// + b of C_time must share no row, and no column may be longer than 1. Does nothing without
+/// sampling. Cost: O(T B), O(T^2) for a dense factor.
 /// @throws ConfigError naming what is wrong and what is allowed.
 void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
@@ -120,7 +120,7 @@ struct SumsAgainst {
     [[nodiscard]] std::vector<int> exposed_in(long rounds) const;
 };
 
-/// What secure sums hide on a graph with its mixing schedule (docs/equations.md 10).
+/// What secure sums hide on a graph with its mixing schedule (docs/equations.md#secure-sums).
 struct SumHiding {
     int agents = 0;
     long rounds = 1;  ///< of the schedule's period

@@ -32,7 +32,7 @@ struct View {
         return std::binary_search(members.begin(), members.end(), agent);
     }
     /// Whether the figure holds in training: only `all_messages` bounds adaptive gradients
-    /// (docs/equations.md 8). Every view is exact for inputs fixed in advance.
+    /// (docs/equations.md#partial-views). Every view is exact for inputs fixed in advance.
     [[nodiscard]] bool sound_for_training() const { return kind == Kind::all_messages; }
 
     friend bool operator==(const View&, const View&) = default;

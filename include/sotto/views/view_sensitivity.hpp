@@ -41,9 +41,9 @@ struct ViewOptions {
 /// final gossip, which show more than the messages it models.
 [[nodiscard]] bool has_exact_figures(const MessageProcess& process, const View& view);
 
-/// Exact sensitivities of `targets` in one view (docs/equations.md 8), all from one Kalman filter.
-/// Covers noise that depends on the receiver, enters the message, or is correlated over rounds;
-/// `trivial` is a bound only if every receiver gets the same message.
+/// Exact sensitivities of `targets` in one view (docs/equations.md#partial-views), all from one
+/// Kalman filter. Covers noise that depends on the receiver, enters the message, or is correlated
+/// over rounds; `trivial` is a bound only if every receiver gets the same message.
 /// @return one entry per target; infinite for members of the view and for targets with a component
 /// above seen_without_noise outside the range of the noise.
 /// @throws ConfigError for members or targets that do not exist or have departed in every phase,
@@ -57,9 +57,9 @@ struct ViewOptions {
 ///
 /// Cost: with s hidden agents (s more per lag of correlated noise, for Chebyshev gossip, and per
 /// round whose models are needed again) and p observed values a round, O(T (s^2 p + p^3)) once, and
-/// the least of several ways for the targets (docs/equations.md 8); memory O(s^2 + T s p) and about
-/// 0.5 GB of Gram matrices in flight, up to 1.5 GB more for long runs. Safe to call from several
-/// threads.
+/// the least of several ways for the targets (docs/equations.md#partial-views); memory O(s^2 + T s
+/// p) and about 0.5 GB of Gram matrices in flight, up to 1.5 GB more for long runs. Safe to call
+/// from several threads.
 [[nodiscard]] std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,
                                                                const View& view,
                                                                std::span<const int> targets,

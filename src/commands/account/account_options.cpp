@@ -41,7 +41,12 @@ With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
           .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
                   "from --adjacency, --clip-norm, --batch-size)"},
          bound(
-             [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())}};
+             [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())},
+        {{.name = "dimension",
+          .help = "parameters of the model, for what is left to the plan (--temporal auto, "
+                  "--max-bytes)"},
+         bound(
+             [](auto& c) -> auto& { return c.subject.dimension; }, whole(1))}};
 }
 
 std::vector<Option<AccountConfig>> dropout_options() {
@@ -55,7 +60,7 @@ Three figures, of all messages that are sent and the seeds of the view's members
 (then nothing is lost, whoever is missing); those who are there publish the noise of the streams they share with the
 missing, so that it can be subtracted (as a coalition of D more); and a message that is seen after its streams were
 published. Each as if in every round. For independent rounds of Gaussian noise on gradients
-([equations](../equations.md) 20).)"},
+([equations](../equations.md#rounds-that-agents-miss)).)"},
          bound(&AccountConfig::dropouts, whole(1, 1000000))},
         {{.name = "missing",
           .help = "a,b,...: the same where messages of these agents are missing in every round",

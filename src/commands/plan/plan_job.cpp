@@ -69,7 +69,7 @@ OptionSet<PlanJobConfig> plan_option_set() {
 For loops of your own that go on without an agent's message (`sotto.NoiseSource`): `sotto train` waits for every message
 or ends. An agent that misses a round sends nothing, adds no noise and keeps its model; its neighbours give its weight to
 themselves; noise that was to cancel against its own is left. The plan leaves the least noise in the mean over all
-that, and keeps the same budget, whoever is missing ([equations](../equations.md) 20). What is revealed:
+that, and keeps the same budget, whoever is missing ([equations](../equations.md#rounds-that-agents-miss)). What is revealed:
 `sotto account --dropouts`. One gossip step a round, fixed mixing whose rows sum to 1, no momentum or means of models.)"},
                bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
@@ -86,7 +86,7 @@ that, and keeps the same budget, whoever is missing ([equations](../equations.md
                         "homomorphic)",
                 .details = R"(
 Of logistic loss a quarter of the largest squared length of a record's features, and more with `--l2`. The bounds are for
-comparison ([equations](../equations.md) 9): `bounds` of the results has those that the paper gives for such a training,
+comparison ([equations](../equations.md#noise-on-messages)): `bounds` of the results has those that the paper gives for such a training,
 at `--dimension` parameters. Noise and privacy do not depend on it.)"},
                bound(&PlanJobConfig::smoothness, positive_real())},
               {{.name = "unrestricted-bound",
@@ -96,7 +96,7 @@ at `--dimension` parameters. Noise and privacy do not depend on it.)"},
 Plans are products: noise is correlated between agents in the same way in every round, and over rounds in the same way for every
 agent. [U] Definition 11 asks for any encoder C, with a row for every agent in every round. `on` prints the least that such noise leaves in
 all models of all rounds within the same budgets against somebody who sees all messages, with its certificate, and how many times
-as much the plan leaves ([equations](../equations.md) 6). It is a figure to compare with: nothing trains with such noise.)"},
+as much the plan leaves ([equations](../equations.md#any-correlation-of-agents-and-rounds)). It is a figure to compare with: nothing trains with such noise.)"},
                bound(&PlanJobConfig::unrestricted_bound, on_off())}}}));
 }
 

@@ -24,7 +24,7 @@ Eigen::MatrixXd away_from_weights(const MixingMatrix& mixing,
 
 /// Every agent u adds q_uv = s [(I - a a^T) g]_v to its message for v, itself among the receivers,
 /// with a = w_.u / |w_.u| and one fresh stream g_v a receiver: sum_v w_vu q_uv = 0, so the
-/// network's mean does not change (docs/equations.md 9).
+/// network's mean does not change (docs/equations.md#noise-on-messages).
 Design design_zip_dl(const DesignInput& input) {
     require_weights_of_one_sign("zip-dl", *input.mixing);
     NoisePlan plan = start_message_plan("zip-dl", input);

@@ -1,6 +1,9 @@
 #include "commands/account/account_options.hpp"
 
+#include "account/account_subject.hpp"
+#include "commands/plan/plan_job.hpp"
 #include "config/run_fixtures.hpp"
+#include "net/memory_network.hpp"
 
 namespace sotto {
 namespace {
@@ -47,6 +50,37 @@ TEST(AccountOptionsThatAreRead, ProtectRecordsWhereOnesThatTakePartInTurnAreMean
     EXPECT_EQ(read_account_options(agents).account.subject.plan.adjacency, Adjacency::agent);
     EXPECT_EQ(read_account_options({{"sensitivity", "1"}}).account.subject.plan.adjacency,
               Adjacency::agent);
+}
+
+TEST(AccountOptionsThatAreRead, MeanThePlanThatPlanMakesOfTheSameWords) {
+    const OptionTexts records{{"adjacency", "record-add-remove"},
+                              {"participation", "cyclic-poisson:auto"},
+                              {"sampling-probability", "0.05"},
+                              {"epsilon", "8"},
+                              {"rounds", "40"}};
+    OptionTexts over_rounds = records;
+    over_rounds["mechanism"] = "mafalda";
+    for (OptionTexts given : {OptionTexts{},
+                              {{"mechanism", "corn"}, {"gossip-steps", "auto"}},
+                              {{"mechanism", "mafalda"},
+                               {"adjacency", "record"},
+                               {"participation", "cyclic:5"},
+                               {"batch-size", "1"},
+                               {"dimension", "100000000"}},
+                              records,
+                              over_rounds}) {
+        given["agents"] = "6";
+        const MadePlan made = make_plan(read_plan_options(given));
+        const auto network = make_memory_network(6, 1);
+        const auto subject =
+            build_account_subject(read_account_options(given).account.subject, *network);
+        EXPECT_EQ(subject->plan.hash(), made.plan().hash()) << made.plan().mechanism;
+        EXPECT_EQ(subject->settled.gossip_steps, made.config.plan.gossip_steps);
+        EXPECT_EQ(name_of(subject->settled.participation), name_of(made.config.plan.participation));
+        for (std::size_t u = 0; u < 6; ++u)
+            EXPECT_EQ(subject->exposures[u].sensitivity_squared_over_rounds,
+                      made.counted.exposures[u].sensitivity_squared_over_rounds);
+    }
 }
 
 TEST(AccountOptionsThatAreRead, AreChecked) {

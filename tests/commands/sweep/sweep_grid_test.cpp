@@ -160,7 +160,7 @@ TEST(SweepScale, EndsWhereTheOptionEnds) {
               (Texts{"0.0375", "0.075", "0.15", "0.3", "0.6", "1"}));
     EXPECT_EQ(scale_values("momentum", {"0.5", "0.9"}, 1),
               (Texts{"0.2778", "0.5", "0.9", "0.9999"}));
-    EXPECT_EQ(scale_values("clip-quantile", {"0.5", "0.9"}, 1), (Texts{"0.2778", "0.5", "0.9"}))
+    EXPECT_EQ(scale_values("delta", {"0.5", "0.9"}, 1), (Texts{"0.2778", "0.5", "0.9"}))
         << "1 is not allowed";
 }
 
