@@ -40,10 +40,10 @@ namespace sotto::cli {
 
 namespace {
 
-/// What mpirun and the ranks say of an abort, and mpirun of a signal that it passes on.
+/// Forwards the launcher's standard error and looks for messages about an abort.
 class LauncherErrors {
   public:
-    /// Passes whole lines on, and reads them.
+    /// Reads and forwards whole lines.
     void add(std::string_view text) {
         rest_ += text;
         for (std::size_t end; (end = rest_.find('\n')) != std::string::npos;) {
@@ -57,18 +57,18 @@ class LauncherErrors {
     }
     [[nodiscard]] bool aborted() const { return aborted_.has_value(); }
     [[nodiscard]] double seconds_since_abort() const { return seconds_since(*aborted_); }
-    /// With which a rank ended the job.
+    /// The exit code of the rank that ended the job.
     [[nodiscard]] std::optional<int> code() const { return code_; }
 
   private:
     void read(const std::string& line) {
-        // Under the name by which it was started.
+        // Before the colon stands the name that mpirun was started by.
         static const std::string passed_on =
             fmt::format(": Forwarding signal {} to job\n", SIGUSR1);
         if (line.ends_with(passed_on)) return;
         if (const std::optional<int> announced = announced_end(line)) {
             note_abort(*announced);
-            // Where it stands behind words of another rank, these are passed on.
+            // A line that begins with another rank's text is forwarded.
             if (line.starts_with(ends_job)) return;
         }
         std::fputs(line.c_str(), stderr);
@@ -76,7 +76,7 @@ class LauncherErrors {
         if (code || line.find("the job has been aborted.") != std::string::npos)
             note_abort(code.value_or(0));
     }
-    /// Of a rank that called MPI_Abort, or that returned it: mpirun has a line for each.
+    /// The code of a rank that called MPI_Abort or returned it; mpirun prints a line for each.
     static std::optional<int> code_in(std::string_view line) {
         using namespace std::string_view_literals;
         for (const auto& [before, after] :
@@ -129,7 +129,7 @@ class LaunchedJob {
                 errors_.seconds_since_abort() > 3 + 2 * setting_.kill_seconds)
                 end_launcher();
         }
-        // What the launcher left running may keep the pipe open.
+        // Processes that the launcher leaves behind may keep the pipe open.
         for (const auto end = Clock::now(); input_ >= 0 && seconds_since(end) < 1;) relay(50);
         errors_.finish();
         return settled(launcher_->wait());
@@ -158,7 +158,7 @@ class LaunchedJob {
             launcher_->signal(SIGTERM);
             ended_ = true;
         }
-        // A launcher that ends no longer passes it on: it would be killed by it.
+        // A launcher that is ending would be killed by the signal.
         if (stop_requests() == 0 || ended_ || errors_.aborted()) return;
         if (!told_) say(stderr, "sotto supervise: stopping; once more ends it at once\n");
         if (told_ && seconds_since(*told_) < 1) return;
@@ -203,12 +203,12 @@ int run_launcher(const std::vector<std::string>& command, const LaunchSetting& s
 
 namespace {
 
-/// In the child: does not return.
+/// Runs in the child and does not return.
 [[noreturn]] void become(std::vector<char*>& words, const ChildSetting& setting, pid_t parent) {
     if (setting.own_session) {
         ::setsid();
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (::getppid() != parent) ::_exit(128 + SIGTERM);  // it has ended meanwhile
+        if (::getppid() != parent) ::_exit(128 + SIGTERM);  // the parent has ended
     }
     default_signals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXFSZ});
     ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
@@ -291,7 +291,7 @@ std::optional<int> whole_number(const std::string& text) {
 void take_parameter(LauncherWords& words, const std::string& name, const std::string& value) {
     if (name == "plm_rsh_agent") words.remote_shell = value;
     if (name == "plm_rsh_args") words.remote_shell_options = value;
-    // mpirun says what is wrong with it.
+    // mpirun reports a wrong value.
     if (name == "odls_base_sigkill_timeout") words.kill_seconds = whole_number(value).value_or(1);
     if (name == "btl_tcp_if_include" || name == "btl_tcp_if_exclude") words.names_network = true;
 }
@@ -306,7 +306,7 @@ void take_environment(LauncherWords& words) {
             take_parameter(words, name, value);
 }
 
-/// One option of the launcher with what belongs to it. @return how many words that are.
+/// Reads one option of the launcher with its values. @return how many words it has.
 std::size_t take_option(LauncherWords& words, const Words& all, std::size_t at) {
     const std::string& word = all[at];
     const std::size_t left = all.size() - at - 1;
@@ -345,7 +345,7 @@ std::size_t take_option(LauncherWords& words, const Words& all, std::size_t at) 
     return 2;
 }
 
-/// The name with which a line of a file of hosts begins; empty: none.
+/// The host name at the start of a line of a host file; empty if there is none.
 std::string host_of_line(const std::string& line) {
     std::istringstream words(line.substr(0, line.find('#')));
     std::string name;
@@ -399,7 +399,7 @@ Words composed(const LauncherWords& words, const Words& more) {
         all.insert(all.end(), words.launcher.begin() + 1, words.launcher.end());
         if (words.hostfile) all.insert(all.end(), {"--hostfile", *words.hostfile});
         if (words.hosts) all.insert(all.end(), {"--host", *words.hosts});
-        // Ranks need not hurry: the supervisor asks them to stop, and waits.
+        // Tells the ranks that the supervisor waits for them after it asks them to stop.
         if (words.is_mpirun()) all.insert(all.end(), {"-x", "SOTTO_STOPS_IN_TIME"});
         all.insert(all.end(), more.begin(), more.end());
     }
@@ -446,7 +446,7 @@ void leave_out(LauncherWords& words, const Words& hosts, const std::string& file
 
 namespace {
 
-/// Those that stay: an option has its value in the same word or in the next.
+/// The words except --without, whose value is in the same word or the next.
 std::vector<std::string> but_without(const std::vector<std::string>& words) {
     std::vector<std::string> kept;
     for (std::size_t at = 0; at < words.size(); ++at) {
@@ -471,7 +471,7 @@ TrainWords read_train_words(const std::vector<std::string>& words) {
     if (const auto json = value("json")) read.beside.push_back("--json=" + *json);
     for (const char* flag : {"quiet", "verbose"})
         if (value(flag) == "true") read.beside.push_back(std::string("--") + flag);
-    // Opens copies of the checkpoints of a host that lost its disk: taken from nobody else.
+    // A host that lost its disk needs its identity to decrypt copies of its checkpoints.
     if (const auto identity = value("identity")) read.beside.push_back("--identity=" + *identity);
     if (const auto agents = value("without"))
         read.without = parse_agent_numbers("without", *agents);

@@ -2,13 +2,13 @@
 
 namespace sotto::cli {
 
-/// Files that this process and the programs it starts make from now on are their owner's alone,
-/// also what mpirun writes of each rank (--output-filename), whatever the user's umask. The umask
-/// is kept for sotto itself, whose files outside a run directory have the mode that it gives.
+/// From now on only their owner can read the files that this process and its children make,
+/// mpirun's log of each rank (--output-filename) included. The user's umask is saved for sotto
+/// itself, which applies it to files outside a run directory.
 void keep_files_private();
 
-/// Of a program that keep_files_private() was called for: the user's umask again. Nothing
-/// otherwise, and on other hosts, where a rank has the umask of its login.
+/// Restores the user's umask in a program started after keep_files_private(). Does nothing
+/// otherwise, nor on other hosts, where a rank has the umask of its login.
 void take_back_umask();
 
 }  // namespace sotto::cli

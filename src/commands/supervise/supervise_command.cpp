@@ -22,8 +22,8 @@ namespace sotto::cli {
 
 namespace {
 
-/// A folder of one's own for Open MPI's files, with a short name: sockets in it allow 107
-/// characters. It goes with this object.
+/// A private folder for Open MPI's files, removed with this object. Its name is short because a
+/// socket's path has at most 107 characters.
 class SessionFolder {
   public:
     SessionFolder() {

@@ -59,7 +59,7 @@ sotto train --data a9a.gz`.)",
                     "started and stopped alike",
             .details = R"(
 After exit codes that another start may mend: a rank, a host or the network was lost
-([clusters](../cluster.md#taken-up-by-itself)).)"},
+([clusters](../cluster.md#restarting-by-itself)).)"},
            bound(&SuperviseConfig::max_restarts, whole(0, 1'000'000))},
           {{.name = "restart-delay",
             .help = "seconds before a restart, FIRST:MOST: each time twice as long, up to MOST"},

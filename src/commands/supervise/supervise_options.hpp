@@ -8,20 +8,20 @@
 
 namespace sotto::cli {
 
-/// Seconds before a restart: the first time, then each time twice as long, up to `most`.
+/// Seconds before a restart; doubled each time, up to `most`.
 struct RestartDelay {
     long first = 5;
     long most = 300;
 };
 
-/// What `sotto supervise` is asked for.
+/// The options of `sotto supervise`.
 struct SuperviseConfig {
     int max_restarts = 10;
     RestartDelay delay;
-    long host_wait = 600;           ///< for hosts that do not answer [s]
-    std::optional<int> min_agents;  ///< then without the agents of those hosts, if so many are left
+    long host_wait = 600;           ///< how long to wait for hosts that do not answer [s]
+    std::optional<int> min_agents;  ///< after that, drop those hosts if so many agents are left
     bool quiet = false;
-    std::vector<std::string> command;  ///< a launcher, its options, sotto, a command, its options
+    std::vector<std::string> command;  ///< launcher and options, sotto, command and options
 };
 
 [[nodiscard]] OptionSet<SuperviseConfig> supervise_option_set();

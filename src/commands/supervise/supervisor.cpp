@@ -58,7 +58,7 @@ bool is_here(const std::string& host) {
 
 namespace {
 
-/// What a host is to run: words that every login shell knows.
+/// The command a host runs, in syntax that every login shell knows.
 std::string question(const std::string& logs) {
     std::string text;
     if (!logs.empty()) text = fmt::format("umask 077; mkdir -p {}; ", shell_quoted(logs));
@@ -84,7 +84,7 @@ std::vector<std::string> question_to(const LauncherWords& words,
     return command;
 }
 
-/// A question under way.
+/// A host that was asked and has not answered yet.
 struct Asked {
     std::string file;
     ChildProcess process;
@@ -99,7 +99,7 @@ Asked begin_question(const std::vector<std::string>& command, const std::string&
     return asked;
 }
 
-/// "2: eth0    inet 10.77.0.1/24 brd 10.77.0.255 scope global eth0\..."; nothing of the loopback.
+/// Parses "2: eth0    inet 10.77.0.1/24 brd 10.77.0.255 scope global eth0\..."; skips loopback.
 void read_address(const std::string& line, HostAnswer& answer) {
     std::istringstream words(line);
     std::string number, interface, inet, network;
@@ -130,7 +130,7 @@ std::vector<std::string> network_words(const LauncherWords& words,
     std::vector<std::string> chosen;
     if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
         chosen = {"--mca", "btl_tcp_if_include", network};
-    // mpirun itself may run on a host that no rank is on.
+    // mpirun may run on a host without ranks.
     if (std::ranges::none_of(answers, [](const auto& host) { return is_here(host.first); }))
         hosts[local_host_name()] = own_addresses();
     if (const std::string network = chosen_network(hosts, resolved_address); !network.empty())
@@ -210,8 +210,7 @@ Supervisor::Supervisor(const SuperviseConfig& config, LauncherWords words, std::
     create_folder(fs::path(named_directory_) / "logs");
     folder_ = fs::absolute(named_directory_).lexically_normal();
     journal_.emplace(folder_ / "restarts.txt", config.quiet);
-    // Without checkpoints on the way a training that is started again repeats all rounds, which
-    // count twice.
+    // Without checkpoints a restarted training repeats all rounds, and they count twice.
     if (!train_.resume && !train_.has_interval)
         for (auto* const place : {&words_.sotto, &train_.options})
             place->insert(place->end(), {"--checkpoint-every", "100"});
@@ -248,7 +247,7 @@ SuperviseResult Supervisor::run() {
         delay = std::min(2 * delay, config_.delay.most);
         if (!prepare_next() && stop_requests() == 0) break;
     }
-    // A rank may have been lost after the run was complete.
+    // A rank may fail after the run is complete.
     if (starts_ > 1 && code == static_cast<int>(ExitCode::complete)) code = 0;
     journal_->note(fmt::format("end, exit code {}; {}", code, place()));
     if (code != 0 && code != static_cast<int>(ExitCode::complete)) note_how_to_go_on();
@@ -292,12 +291,12 @@ bool Supervisor::has_directory() {
     begun_ = begun_ || fs::exists(folder_ / "config.ini");
     if (journal_->is_there()) return true;
     if (begun_) {
-        // Other hosts may have copies; with --resume no round is done again uncounted.
+        // Other hosts may have copies; --resume repeats no round uncounted.
         create_folder(folder_ / "logs");
         journal_->note("the run directory here had gone");
         return true;
     }
-    // Its messages may have left: a run that cannot be seen must not be done again in secret.
+    // Its messages may have been sent: repeating them would not be counted.
     say(stderr,
         "sotto supervise: {} is gone; nothing is trained again\n",
         journal_->file().string());
@@ -330,7 +329,7 @@ void Supervisor::note_how_to_go_on() {
     if (!may_have_begun()) return;
     take_words_to_resume();
     std::vector<std::string> command = composed(words_);
-    // What this program sets itself.
+    // The supervisor sets this variable itself.
     const auto own = std::ranges::search(command, std::array{"-x", "SOTTO_STOPS_IN_TIME"});
     command.erase(own.begin(), own.end());
     command.insert(command.begin(), {"sotto", "supervise", "--"});
@@ -371,7 +370,7 @@ std::vector<std::string> Supervisor::silent_hosts() {
 
 bool Supervisor::ranks_answer() const {
     if (words_.launcher.empty()) return true;
-    // What else `sotto doctor` finds, it found before the first start.
+    // Only the network matters here: other problems were there before the first start.
     LauncherWords doctor = words_;
     doctor.sotto = {"doctor", "--quiet"};
     const std::vector<std::string> command = composed(doctor, network_);
@@ -418,7 +417,7 @@ std::optional<std::set<std::string>> Supervisor::names_of(
         }
         names.insert(name->second);
     }
-    // A host that takes another's name must not make that one's agents leave.
+    // If two hosts have one name, the wrong host's agents could be removed.
     for (const auto& [host, name] : name_of_)
         if (std::ranges::find(silent, host) == silent.end() && names.contains(name)) {
             journal_->note(
@@ -428,8 +427,8 @@ std::optional<std::set<std::string>> Supervisor::names_of(
     return names;
 }
 
-/// The agents on silent hosts leave, if enough are left. Those hosts are not used again, whether
-/// they come back or not.
+/// Removes the agents on silent hosts if enough agents are left. Those hosts are not used again,
+/// even if they come back.
 bool Supervisor::leave_out_silent(const std::vector<std::string>& silent) {
     const auto names = names_of(silent);
     if (!names) return false;
@@ -485,7 +484,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Who is in the newest phase of the run.
+/// The agents in the newest phase of the run.
 std::vector<int> members_of(const fs::path& directory) {
     const JsonDocument document(read_file(directory / "history.json"));
     const auto phases = document.root().at("phases").items();
@@ -493,14 +492,14 @@ std::vector<int> members_of(const fs::path& directory) {
     return phases.back().at("agents").integers();
 }
 
-/// Agents of a start, by rank, and the ranks' hosts.
+/// The agents of a start, by rank, and the hosts of the ranks.
 struct StartedRanks {
     std::vector<std::string> hosts;
     std::vector<int> members;
 };
 
 StartedRanks newest_start(const fs::path& directory) {
-    // One that died early has none.
+    // A start that failed early has no manifest.
     constexpr int most_without = 1000;
     fs::path newest;
     for (int start = 0, missing = 0; missing < most_without; ++start) {
