@@ -19,7 +19,7 @@ namespace sotto::cli {
 
 namespace {
 
-std::vector<WrittenGroup> options() {
+std::vector<WrittenGroup> options_of_sweep() {
     std::vector<WrittenGroup> groups = sweep_option_set().written();
     for (WrittenGroup& group : train_option_set().written()) groups.push_back(std::move(group));
     return with_general(std::move(groups));
@@ -90,10 +90,10 @@ int sweep_on(Network& network, const SweepTask& task) {
     return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int sweep_main(const std::vector<std::string>& arguments) {
     return run_job([&](Network& ranks, bool) {
         OptionTexts given;
-        ranks.agree([&] { given = parse_options(options(), arguments); });
+        ranks.agree([&] { given = parse_options(options_of_sweep(), arguments); });
         const auto task = std::make_shared<SweepTask>(read_task(ranks, given));
         return PreparedJob{[] { return 1; },
                            task->config.threads,
@@ -115,9 +115,9 @@ it trains what is missing.)",
             .files = {{"sweeps/NAME/",
                        "results, where `--output` names no other: results.csv, a picture with "
                        "`--plot`, the sweep itself"}},
-            .options = options,
+            .options = options_of_sweep,
             .parallel = true,
-            .run = run};
+            .run = sweep_main};
 }
 
 }  // namespace sotto::cli

@@ -25,10 +25,11 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Options of a training that the sweep sets for all its trainings.
+/// Options of a training that the sweep itself sets.
 constexpr std::array<std::string_view, 2> set_by_the_sweep{"seed", "threads"};
 
-/// May the sweep's file set it? Not what says where a single run is written, or how it is resumed.
+/// Whether a sweep file may set the option. It may not set where a run is written or how it is
+/// resumed.
 bool is_of_trainings(const std::string& name) {
     const OptionSet<TrainConfig> of_training = train_option_set();
     const auto* option = of_training.look_up(name);
@@ -113,14 +114,14 @@ void require_own_lines_first(const SweepLines& lines, const std::string& source)
                                 setting.option));
 }
 
-/// Values of an option before the first section; none if it is not set there.
+/// The values of an option before the first section; empty if it is not set there.
 std::vector<std::string> values_in(const SweepLines& lines, const std::string& name) {
     const auto& settings = lines.sections.front().settings;
     const auto found = std::ranges::find(settings, name, &SweepSetting::option);
     return found != settings.end() ? found->values : std::vector<std::string>();
 }
 
-/// Reads an option of the sweep itself from the file.
+/// Reads one of the sweep's own options from the file.
 template <class Config>
 void read_own(const Option<Config>& option, const SweepLines& lines, Config& config) {
     const std::vector<std::string> values = values_in(lines, option.name);
@@ -132,7 +133,7 @@ void read_own(const Option<Config>& option, const SweepLines& lines, Config& con
     option.value.read(config, option.name, list ? word_list().write(values) : values.front());
 }
 
-/// What is of the sweep itself: from the command line, else the file, else its default.
+/// The sweep's own options, from the command line, else the file, else the defaults.
 SweepConfig read_own_options(const OptionTexts& given, const SweepLines& lines) {
     SweepOptions options = sweep_option_set().read(given);
     for (const auto& option : sweep_options().options.records())
@@ -153,7 +154,7 @@ SweepConfig read_own_options(const OptionTexts& given, const SweepLines& lines) 
     return config;
 }
 
-/// Options of the trainings that the command line gives.
+/// Options of the trainings on the command line.
 std::vector<SweepSetting> forced_settings(const OptionTexts& given) {
     std::vector<SweepSetting> forced;
     for (const auto& group : train_option_set().groups())
@@ -259,7 +260,7 @@ SweepConfig read_sweep(const OptionTexts& given,
 namespace sotto {
 namespace {
 
-/// Of the whole content, read piece by piece.
+/// The digest of a file, read piece by piece.
 std::string file_digest(const std::string& name) {
     Hasher hasher("sotto.sweep.file.v1");
     std::ifstream file(name, std::ios::binary);
@@ -278,7 +279,7 @@ std::map<std::string, std::string> file_digests(const SweepConfig& config) {
     std::map<std::string, std::string> digests;
     for (const SweepVariant& variant : config.variants)
         for (const SweepSetting& setting : variant.settings) {
-            // A budget account changes with every training.
+            // Skips the budget account, which changes with every training.
             if (!changes_results(setting.option)) continue;
             for (const std::string& value : setting.values)
                 for (const std::string& word : listed_files(value, 0))

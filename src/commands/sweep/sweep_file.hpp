@@ -10,63 +10,62 @@
 #include "options/option_set.hpp"
 
 namespace sotto {
-/// An option of `sotto train` with its value, as a user writes them.
+/// An option of `sotto train` and its value, as a user writes them.
 using OptionValue = std::pair<std::string, std::string>;
 using OptionValues = std::vector<OptionValue>;
 
-/// An option of `sotto train` and the values to try.
+/// An option of `sotto train` and the values it takes in turn.
 struct SweepSetting {
     std::string option;
     std::vector<std::string> values;  ///< at least one
 };
 
-/// Settings that belong together, as a section of a sweep file gives them; a grid over all of them
-/// that have several values.
+/// The settings of one section of a sweep file; options with several values span a grid.
 struct SweepVariant {
     std::string name;
-    std::vector<SweepSetting> settings;  ///< every option once
+    std::vector<SweepSetting> settings;  ///< each option once
 };
 
-/// What a sweep file says (docs/sweeps.md).
+/// The content of a sweep file (docs/sweeps.md).
 struct SweepConfig {
     std::vector<SweepVariant> variants;
     std::vector<std::string> seeds{"1"};
-    /// Options whose value is chosen for every cell where they have several: the best mean of
-    /// `choose_by` over the validation seeds, on a part of the training data held out.
+    /// Options whose value is chosen in each cell: the one with the best mean of `choose_by` over
+    /// the validation seeds, on held-out training data.
     std::vector<std::string> choose{"step-size"};
     std::string choose_by = "test_loss";
-    /// So many values beyond those given are tried on a side of an option that is chosen, while the
-    /// best is the outermost (sweep_grid.hpp). At least 0.
+    /// How many values to try beyond the given ones on each side, while the best is the outermost
+    /// (sweep_scale). At least 0.
     long choose_further = 6;
     std::vector<std::string> validation_seeds{"101"};
     double validation_fraction = 0.2;
-    bool keep_runs = true;            ///< run directories, beside their figures
+    bool keep_runs = true;            ///< keep the run directories
     std::optional<std::string> plot;  ///< option on the x axis of a picture
     std::filesystem::path directory;
     int threads = 1;  ///< of one training
-    /// What is in the files that options name (file_digests). run_sweep sets it, and whatever
-    /// trainings depend on a file that has changed are new trainings.
+    /// Digests of the files that options name (file_digests), set by run_sweep. Trainings that use
+    /// a changed file are new trainings.
     std::map<std::string, std::string> files;
 };
 }  // namespace sotto
 
 namespace sotto::cli {
-/// What `sotto sweep` understands beside the options of its trainings.
+/// The options of `sotto sweep` itself, without those of its trainings.
 struct SweepOptions {
     SweepConfig sweep;
     std::string file;  ///< empty: not given
     std::optional<std::string> output;
 };
 
-/// FILE, --output and what else is of the sweep itself, not of its trainings.
+/// FILE, --output and the other options of the sweep itself.
 [[nodiscard]] OptionGroup<SweepOptions>& sweep_options();
 [[nodiscard]] OptionSet<SweepOptions> sweep_option_set();
 
-/// A sweep file (docs/sweeps.md): `name = value value ...` lines with options of `sotto train` and
-/// of sweep_options(); every [section] is a variant, whose lines win over those before the first
-/// section. Values that hold blanks stand in double quotes. Options given on the command line win
-/// over the file. `threads` is as it is asked for: 0 for all cores.
-/// @param text of the file.  @param source what to call it in messages.
+/// Reads a sweep file (docs/sweeps.md): lines `name = value value ...` with options of `sotto
+/// train` and of sweep_options(). Each [section] is a variant; its lines override those before the
+/// first section. Values with blanks are in double quotes. The command line overrides the file.
+/// `threads` is returned as given: 0 for all cores.
+/// @param text of the file.  @param source its name in messages.
 /// @throws ConfigError naming file, key and what is allowed.
 [[nodiscard]] SweepConfig read_sweep(const OptionTexts& given,
                                      const std::string& text,
@@ -74,7 +73,7 @@ struct SweepOptions {
 }  // namespace sotto::cli
 
 namespace sotto {
-/// Digests, as hexadecimal digits, of the files that values of options name, by their names: data,
-/// graphs, weights, plans; also several in one value, between commas. Cost: reads each file once.
+/// Hexadecimal digests, by file name, of the files that values of options name: data, graphs,
+/// weights, plans. A value may name several, separated by commas. Cost: reads each file once.
 [[nodiscard]] std::map<std::string, std::string> file_digests(const SweepConfig& config);
 }  // namespace sotto

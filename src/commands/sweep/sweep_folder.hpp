@@ -13,17 +13,17 @@
 
 namespace sotto {
 
-/// Metrics of a training that a sweep keeps, by their names in summary.json.
+/// The metrics of a training that a sweep keeps; names as in summary.json.
 [[nodiscard]] const std::vector<std::string>& sweep_metrics();
 
 /// How a training ended.
 struct SweepOutcome {
     enum class Status { done, diverged, failed };
     Status status = Status::done;
-    std::string error;  ///< one line, where it failed
+    std::string error;  ///< one line, if it failed
     int exit_code = 0;  ///< of that error
     double seconds = 0;
-    std::map<std::string, double> metrics;  ///< of one that is done; NaN where there is none
+    std::map<std::string, double> metrics;  ///< if it is done; NaN for a missing one
 };
 /// Their names in files and tables.
 inline constexpr NameTable<SweepOutcome::Status, 3> sweep_statuses{
@@ -31,40 +31,44 @@ inline constexpr NameTable<SweepOutcome::Status, 3> sweep_statuses{
       {SweepOutcome::Status::diverged, "diverged"},
       {SweepOutcome::Status::failed, "failed"}}}};
 
-/// A file that says how a training ended. @param options of the training, as a configuration file.
+/// The content of an outcome file. @param options of the training, as a configuration file.
 [[nodiscard]] std::string to_json(const SweepOutcome& outcome, const std::string& options);
 /// @throws DataError naming the file, and what to do.
 [[nodiscard]] SweepOutcome outcome_from_json(const std::filesystem::path& file);
 
-/// Where a sweep keeps what it knows; the same folder for every process: trainings/KEY.json how
-/// they ended, runs/KEY their run directories, claims/START/KEY who trains them now, spent/RUN the
-/// ledgers of runs whose directories are gone, claims/START/going-on that nobody has stopped.
+/// The folder of a sweep, shared by all processes:
+/// trainings/KEY.json     how a training ended
+/// runs/KEY               its run directory
+/// claims/START/KEY       a process has taken it
+/// claims/START/going-on  exists until a process stops the sweep
+/// spent/RUN              ledger of a run whose directory was removed
 class SweepFolder {
   public:
-    /// Makes the folder where it is not there, and locks it until the object is gone; claims of an
-    /// earlier start are removed. COLLECTIVE.
+    /// Makes the folder if needed, locks it for the life of this object and removes claims of
+    /// earlier starts. COLLECTIVE.
     /// @throws ConfigError for a folder that cannot be used, that another sweep uses, or that the
     /// processes do not share.
     SweepFolder(std::filesystem::path path, Network& network);
 
     [[nodiscard]] std::filesystem::path run_of(const SweepTraining& training) const;
-    /// Removes its run directory; what the run has revealed stays in spent/.
+    /// Removes its run directory; the ledger of the run stays in spent/.
     void discard_run(const SweepTraining& training) const;
-    /// How a training ended; nothing where that is not known.
+    /// How a training ended; nothing if that is unknown.
     [[nodiscard]] std::optional<SweepOutcome> outcome(const SweepTraining& training) const;
-    /// Trainings of which that is not known.
+    /// The number of trainings whose outcome is unknown.
     [[nodiscard]] long missing(const std::vector<SweepTraining>& trainings) const;
-    /// True for one of the processes that ask, and for nobody where the outcome is known.
+    /// True for the first process that asks; false for all if the outcome is known.
     [[nodiscard]] bool claim(const SweepTraining& training) const;
-    /// Whether a process of this start has, or had, it.
+    /// Whether a process of this start has claimed it.
     [[nodiscard]] bool claimed(const SweepTraining& training) const;
     void keep(const SweepTraining& training, const SweepOutcome& outcome) const;
-    /// Failures may have passed since an earlier start; what diverged does so again.
+    /// Forgets a failure, which may not happen again. A divergence stays: it would repeat.
     void forget_failure(const SweepTraining& training) const;
     void remove_claims() const;
 
-    /// Until a process calls stop(): then what it has claimed may never end. Works on a full disk.
+    /// False once a process has called stop(): the trainings it claimed may never end.
     [[nodiscard]] bool going_on() const;
+    /// Works on a full disk.
     void stop() const;
 
   private:

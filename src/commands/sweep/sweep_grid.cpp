@@ -25,8 +25,8 @@ bool is_chosen(const SweepConfig& config, const std::string& option) {
     return std::ranges::find(config.choose, option) != config.choose.end();
 }
 
-/// Options that have several values in some variant, and the one that is drawn over, in the order
-/// of first appearance.
+/// Options with several values in some variant, and the one on the x axis, in the order of first
+/// appearance.
 std::vector<std::string> varied_options(const SweepConfig& config) {
     std::vector<std::string> varied;
     for (const SweepVariant& variant : config.variants)
@@ -38,7 +38,7 @@ std::vector<std::string> varied_options(const SweepConfig& config) {
     return varied;
 }
 
-/// Every combination of values; the last setting varies fastest. One empty one without settings.
+/// Every combination of values; the last setting varies fastest. One empty one if no settings.
 std::vector<OptionValues> combinations(const std::vector<SweepSetting>& settings) {
     std::vector<OptionValues> all{{}};
     for (const SweepSetting& setting : settings) {
@@ -53,7 +53,7 @@ std::vector<OptionValues> combinations(const std::vector<SweepSetting>& settings
     return all;
 }
 
-/// Everything a training is told, by option.
+/// All options of a training.
 OptionValues options_of(const SweepConfig& config,
                         const SweepCell& cell,
                         std::size_t candidate,
@@ -76,15 +76,14 @@ OptionValues options_of(const SweepConfig& config,
     return options;
 }
 
-/// Whether a mechanism is named that adds no noise: its results are the same for every budget.
+/// Whether the mechanism adds no noise, so that the budget does not change its results.
 bool spends_nothing(const OptionValues& options) {
     const std::string* name = value_of(options, "mechanism");
     const Mechanism* mechanism = name == nullptr ? nullptr : mechanisms().look_up(*name);
     return mechanism != nullptr && !mechanism->needs_budget && value_of(options, "plan") == nullptr;
 }
 
-/// Digest of the options that change results, the program's version and the files that options
-/// name.
+/// Computes SweepTraining::key.
 std::string key_of(const SweepConfig& config, const OptionValues& options) {
     Hasher hasher("sotto.sweep.v1");
     std::string ini;
@@ -127,7 +126,7 @@ std::vector<SweepTraining> trainings_of(const SweepConfig& config,
     return trainings;
 }
 
-/// The option on the x axis is one of the sweep, with numbers as values.
+/// Requires that the option on the x axis is set in the sweep and has numeric values.
 void require_drawable(const SweepConfig& config) {
     bool found = false;
     for (const SweepVariant& variant : config.variants)
@@ -220,7 +219,7 @@ std::optional<double> number_in(const std::string& text) {
     }
 }
 
-/// Ascending, each number once.
+/// The numbers among the values, ascending, each once.
 std::vector<WrittenNumber> numbers_of(const std::vector<std::string>& values) {
     std::vector<WrittenNumber> numbers;
     for (const std::string& value : values)
@@ -237,7 +236,7 @@ NumberRange range_of(const std::string& option) {
     return known != nullptr ? known->value.allowed.range.value_or(NumberRange{}) : NumberRange{};
 }
 
-/// @param upwards whether it is to be above `last`; below otherwise.
+/// @param upwards whether the result must be above `last`; else below.
 WrittenNumber whole_beyond(double exact, double last, bool upwards) {
     const double rounded = std::round(exact);
     const double number = upwards ? std::max(rounded, last + 1) : std::min(rounded, last - 1);
@@ -249,7 +248,7 @@ WrittenNumber four_digits(double exact) {
     return {parse_real("value", text), text};
 }
 
-/// Values beyond the outermost, nearest first. @param inner the number beside it.
+/// Values beyond the outermost, nearest first. @param inner its neighbour.
 std::vector<WrittenNumber> values_beyond(const WrittenNumber& outermost,
                                          const WrittenNumber& inner,
                                          const NumberRange& range,
@@ -278,7 +277,7 @@ std::vector<WrittenNumber> values_beyond(const WrittenNumber& outermost,
     return values;
 }
 
-/// Where on a scale a candidate stands.
+/// The index of a candidate's value on a scale.
 std::optional<std::size_t> position_on(const SweepSetting& scale, const OptionValues& candidate) {
     const std::string* value = value_of(candidate, scale.option);
     const auto number = value != nullptr ? number_in(*value) : std::nullopt;

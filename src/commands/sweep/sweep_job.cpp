@@ -46,7 +46,7 @@ std::uint64_t largest_digests_bytes(const SweepConfig& config) {
     return bytes;
 }
 
-/// file_digests of process 0, for all: on another host a file may be another. COLLECTIVE.
+/// Process 0's file_digests, for all: hosts may have different files. COLLECTIVE.
 std::map<std::string, std::string> shared_digests(const SweepConfig& config, Network& network) {
     std::string lines;
     network.agree([&] {
@@ -61,7 +61,7 @@ std::map<std::string, std::string> shared_digests(const SweepConfig& config, Net
     return digests;
 }
 
-/// What is chosen must not be measured on what chose it.
+/// Requires that validation and measurement use different seeds.
 void require_other_seeds(const SweepConfig& config) {
     for (const std::string& seed : config.validation_seeds)
         if (std::ranges::find(config.seeds, seed) != config.seeds.end())
@@ -71,7 +71,7 @@ void require_other_seeds(const SweepConfig& config) {
                             seed));
 }
 
-/// Passes rounds on: reports between trainings would be rare.
+/// Reports progress after every round: reports between trainings would be rare.
 class Pulse final : public TrainingListener {
   public:
     Pulse(SweepListener& sweep, std::function<void()> beat)
@@ -105,7 +105,7 @@ class SweepRunner {
             if (leader()) count_finished_trainings();
         });
         network_.agree([&] { train_or_stop_all(); });
-        // Every process ends alike.
+        // All processes must agree on this.
         result_.interrupted = network_.maximum(stop_requested_() ? 1 : 0) > 0;
         network_.agree([&] {
             if (leader()) finish();
@@ -116,7 +116,7 @@ class SweepRunner {
   private:
     [[nodiscard]] bool leader() const { return network_.process() == 0; }
 
-    /// Cells, and a look at every configuration: whatever is wrong is wrong now.
+    /// Makes the cells, and checks every configuration before the first training.
     void prepare() {
         board_.emplace(config_);
         require_other_seeds(config_);
@@ -126,7 +126,8 @@ class SweepRunner {
                 (void)read_(training.ini);
     }
 
-    /// What earlier starts have done. Before any process looks: all must see the same outcomes.
+    /// Counts what earlier starts have done, and forgets their failures before another process
+    /// looks: all must see the same outcomes.
     void count_finished_trainings() {
         board_->update([&](const SweepTraining& training) {
             folder_->forget_failure(training);
@@ -136,14 +137,14 @@ class SweepRunner {
             board_->cells().size(), board_->trainings(), result_.reused, board_->may_grow());
     }
 
-    /// How a training ended, asked once about each that has.
+    /// How a training ended; called once about each that has ended.
     std::optional<SweepOutcome> outcome_of(const SweepTraining& training) {
         auto outcome = folder_->outcome(training);
         if (outcome && !folder_->claimed(training)) ++result_.reused;
         return outcome;
     }
 
-    /// A process that leaves early takes all with it: they would wait for what it has claimed.
+    /// A process that leaves early stops all: they would wait for the training it has claimed.
     void train_or_stop_all() {
         try {
             bool more = true;
@@ -163,7 +164,7 @@ class SweepRunner {
         if (open.empty()) return false;
         const auto mine = std::ranges::find_if(
             open, [&](const SweepTraining& training) { return folder_->claim(training); });
-        if (mine == open.end()) {  // what others train may call for more
+        if (mine == open.end()) {  // the outcomes of others may require more
             std::this_thread::sleep_for(between_looks_for_work);
         } else {
             run_one(*mine);
@@ -174,7 +175,7 @@ class SweepRunner {
 
     void run_one(const SweepTraining& training) {
         const fs::path directory = folder_->run_of(training);
-        // Until its outcome is kept a training is nothing that a loss of power could lose.
+        // Files need not be flushed to disk until the outcome is written.
         const ScratchFolder scratch(directory);
         Pulse pulse(observer_, [&] { report(false); });
         observer_.on_stops_answered(false);
@@ -207,7 +208,7 @@ class SweepRunner {
         add_up();
     }
 
-    /// Trainings of earlier starts count, too.
+    /// Composes the privacy loss of all trainings, those of earlier starts included.
     void add_up() {
         try {
             const ComposedRuns all =
@@ -252,7 +253,7 @@ SweepResult run_sweep(const SweepConfig& config,
 namespace sotto {
 namespace {
 
-/// @return whether all have ended.
+/// Reads the outcomes that are missing. @return whether all have ended.
 bool take_in(std::vector<SweepRow>& rows, const SweepBoard::OutcomeOf& outcome_of) {
     bool all = true;
     for (SweepRow& row : rows) {
@@ -396,7 +397,7 @@ std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
 namespace sotto::cli {
 namespace {
 
-/// Further values may add to what is known to be trained.
+/// Further values may add more trainings.
 const char* words_for(bool at_least) { return at_least ? "at least " : ""; }
 
 }  // namespace

@@ -17,35 +17,35 @@
 #include "training/train_result.hpp"
 
 namespace sotto {
-/// Told about a sweep as it goes; on process 0 only, unless said.
+/// Receives the progress of a sweep; on process 0 only, except on_stops_answered.
 class SweepListener {
   public:
     virtual ~SweepListener() = default;
-    /// @param at_least further values may add to these trainings.
+    /// @param known trainings from earlier starts.  @param at_least further values may add more
+    /// trainings.
     virtual void on_start(std::size_t /*cells*/,
                           long /*trainings*/,
                           long /*known*/,
                           bool /*at_least*/) {}
-    /// @param finished since the start, by all processes.  @param left trainings.
+    /// @param finished trainings since the start, by all processes.  @param left trainings.
     virtual void on_progress(long /*finished*/, long /*left*/, bool /*at_least*/) {}
-    /// On every process: whether requests to stop are answered soon from here on, as between rounds
-    /// and trainings; not where a training is prepared.
+    /// Called on every process. @param soon whether stop requests are answered soon from now on:
+    /// true between rounds and trainings, false while a training is prepared.
     virtual void on_stops_answered(bool /*soon*/) {}
 };
 
-/// The options of a training, checked. @throws ConfigError.
+/// Reads and checks the options of a training. @throws ConfigError.
 using ReadTrainConfig = std::function<TrainConfig(const std::string& ini)>;
 
-/// Runs every training of the grid that is not known from an earlier start, each in one process;
-/// processes take the next one when they are done (a file per training in the folder that all share
-/// says who has it). Cells go on by themselves: with the values beside the best, as soon as the
-/// last training that chooses is done, then with those that measure (SweepBoard); a process waits
-/// only while none of these is free. A training that diverges, or fails, leaves the others alone.
-/// Figures are in DIR/trainings, run directories in DIR/runs, and process 0 writes DIR/runs.csv
-/// (one row a training) and DIR/results.csv (one row a cell; means over the seeds with half widths
-/// of 95% intervals of Student's t). COLLECTIVE.
-/// @throws ConfigError before the first training for options, or a folder that is not shared or in
-/// use.
+/// Runs every training of the grid that no earlier start has done. COLLECTIVE.
+/// Each training runs in one process. A process takes the next free training, claims it by a file
+/// in the shared folder, and waits only while none is free. SweepBoard says what each cell needs
+/// next. A training that diverges or fails does not affect the others.
+/// Outcomes are in DIR/trainings, run directories in DIR/runs. Process 0 writes DIR/runs.csv (one
+/// row per training) and DIR/results.csv (one row per cell: means over the seeds, with half widths
+/// of 95% intervals of Student's t).
+/// @throws ConfigError before the first training, for wrong options, or a folder that is in use or
+/// not shared.
 [[nodiscard]] SweepResult run_sweep(const SweepConfig& config,
                                     const ReadTrainConfig& read,
                                     Network& network,
@@ -54,11 +54,10 @@ using ReadTrainConfig = std::function<TrainConfig(const std::string& ini)>;
 }  // namespace sotto
 
 namespace sotto {
-/// The cells of a sweep, how far each has come, and which trainings it needs next. While the best
-/// candidate of a cell has a neighbour (neighbours_of) that is no candidate yet, that becomes one,
-/// if the best has ended well; then the best is chosen, and measured. What comes next follows from
-/// how trainings have ended, whoever trained them, so that processes that see the same outcomes
-/// need not tell each other. LOCAL.
+/// The state of the cells of a sweep, and the trainings they need next. LOCAL.
+/// While the best candidate of a cell ended well and has an untried neighbour (neighbours_of),
+/// that neighbour becomes a candidate. Then the best is chosen and measured. The next trainings
+/// follow from the outcomes alone, so processes that see the same outcomes need not communicate.
 class SweepBoard {
   public:
     using OutcomeOf = std::function<std::optional<SweepOutcome>(const SweepTraining&)>;
@@ -66,19 +65,19 @@ class SweepBoard {
     /// @throws ConfigError as sweep_cells does.
     explicit SweepBoard(SweepConfig config);
 
-    /// Takes in how trainings have ended and goes on with their cells. Asks about every training
-    /// again until it has ended, and never after.
-    /// @throws ConfigError if the trainings have no figure `choose_by`.
+    /// Reads outcomes and advances the cells. It asks about each training until it has ended, then
+    /// never again.
+    /// @throws ConfigError if the trainings have no metric `choose_by`.
     void update(const OutcomeOf& outcome_of);
 
-    /// Trainings that are needed, as far as is known, and have not ended: those that choose, cell
-    /// by cell, then those that measure.
+    /// Trainings needed so far that have not ended: those that validate, cell by cell, then those
+    /// that measure.
     [[nodiscard]] std::vector<SweepTraining> open() const;
-    /// How many will measure cells whose candidate is not chosen yet.
+    /// How many trainings will measure cells whose candidate is not chosen yet.
     [[nodiscard]] long later() const;
-    /// All, those that have ended and `later` ones among them.
+    /// The number of all trainings, ended, open and `later`.
     [[nodiscard]] long trainings() const;
-    /// Whether there may be more than these: a cell may still try further values.
+    /// Whether there may be more trainings: a cell may still try further values.
     [[nodiscard]] bool may_grow() const;
 
     [[nodiscard]] const std::vector<SweepCell>& cells() const { return cells_; }
@@ -96,11 +95,11 @@ class SweepBoard {
 }  // namespace sotto
 
 namespace sotto {
-/// One training of a sweep, all agents in this process: its run directory, and how it ended. A
-/// training that diverges or fails is an outcome too. LOCAL.
-/// @param read gives the configuration; what it throws counts as a failure.  @param discard removes
-/// the run directory of an earlier attempt, or of this one.  @param listener of the training.
-/// @return nothing where it was stopped; then its run directory is gone.
+/// Runs one training of a sweep, with all agents in this process, into its run directory. LOCAL.
+/// @param read gives the configuration; an exception counts as a failed training.
+/// @param discard removes the run directory of an earlier attempt, or of this one.
+/// @return how it ended, also if it diverged or failed. Nothing if it was stopped; then its run
+/// directory is removed.
 [[nodiscard]] std::optional<SweepOutcome> train_once(const std::function<TrainConfig()>& read,
                                                      const std::filesystem::path& run_directory,
                                                      const std::function<void()>& discard,
@@ -110,10 +109,10 @@ namespace sotto {
 }  // namespace sotto
 
 namespace sotto::cli {
-/// Shows how a sweep goes, and answers requests to stop as it says.
+/// Shows the progress of a sweep, and how soon stop requests are answered.
 class SweepProgress : public SweepListener {
   public:
-    /// @param report null: nothing is shown.
+    /// @param report null: shows nothing.
     explicit SweepProgress(std::FILE* report) : report_(report) {}
 
     void on_start(std::size_t cells, long trainings, long known, bool at_least) override;

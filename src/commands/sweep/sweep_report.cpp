@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What was measured, or why nothing was.
+/// A figure, or why there is none.
 std::string figure_of(const CellResult& result, const std::string& metric) {
     if (const auto mean = mean_of(result, metric))
         return std::isfinite(mean->half_width)
@@ -113,7 +113,7 @@ std::string sweep_report_text(const SweepConfig& config, const SweepResult& resu
 
 namespace {
 
-/// RFC 4180.
+/// A CSV field (RFC 4180).
 std::string field(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string quoted = "\"";
@@ -137,7 +137,7 @@ std::string column_of(std::string option) {
     return option;
 }
 
-/// The option of this name may be a column too.
+/// Renames "epsilon": the option of this name may be a column too.
 std::string column_of_metric(const std::string& metric) {
     return metric == "epsilon" ? "epsilon_spent" : metric;
 }
@@ -147,7 +147,7 @@ void add_once(std::vector<std::string>& names, const OptionValues& values) {
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-/// Options that are columns: those that vary, then those chosen.
+/// Columns for options: those that vary, then those to choose.
 struct Columns {
     explicit Columns(const SweepResult& result) {
         for (const SweepCell& cell : result.cells) {
@@ -160,7 +160,7 @@ struct Columns {
         for (const auto* names : {&varied, &chosen})
             for (const std::string& name : *names) fields.push_back(column_of(name));
     }
-    /// @param candidate none: blanks for what is chosen.
+    /// @param candidate none: leaves the chosen values blank.
     void add(std::vector<std::string>& fields,
              const SweepCell& cell,
              std::optional<std::size_t> candidate) const {
@@ -238,7 +238,7 @@ std::string trainings_csv(const SweepConfig& config, const SweepResult& result) 
 
 namespace {
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito).
+/// Colours that colour-blind people can tell apart (Okabe and Ito).
 constexpr std::array<std::string_view, 7> colours{
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
@@ -266,8 +266,8 @@ std::vector<Line> lines_of(const SweepConfig& config, const SweepResult& result)
     return lines;
 }
 
-/// An axis of numbers far apart is logarithmic, and leaves room around them; error bars that reach
-/// below zero are cut there. @param column of the points.
+/// A logarithmic axis with room around the numbers, if they are far apart; it cuts error bars that
+/// reach below zero. Otherwise nothing. @param column of the points.
 std::string axis(const std::vector<Line>& lines, char name, std::size_t column, double far_apart) {
     double smallest = infinity, largest = -smallest;
     for (const Line& line : lines)
@@ -283,8 +283,7 @@ std::string axis(const std::vector<Line>& lines, char name, std::size_t column, 
                : std::string();
 }
 
-/// The x axis is marked at the values that were measured, where these are few; a single one stands
-/// in the middle.
+/// The x axis, marked at the measured values if these are few; a single one is in the middle.
 std::string x_axis(const std::vector<Line>& lines) {
     std::set<double> values;
     for (const Line& line : lines)
@@ -303,7 +302,7 @@ std::string x_axis(const std::vector<Line>& lines) {
     return script + fmt::format("set xtics ({})\n", marks);
 }
 
-/// How line i looks: lines of one colour have other points.
+/// The style of line i: lines of the same colour have different points.
 std::string look_of(std::size_t i) {
     constexpr std::array<int, 8> points{7, 5, 9, 11, 13, 6, 4, 8};
     return fmt::format(

@@ -7,7 +7,7 @@
 
 namespace sotto {
 
-/// The JSON object of `sotto sweep` (docs/cli.md), as text, and a table for people.
+/// The report of `sotto sweep`: JSON (docs/cli.md), and a table.
 [[nodiscard]] std::string sweep_report_json(const SweepConfig& config, const SweepResult& result);
 [[nodiscard]] std::string sweep_report_text(const SweepConfig& config, const SweepResult& result);
 
@@ -15,8 +15,8 @@ namespace sotto {
 [[nodiscard]] std::string cells_csv(const SweepConfig& config, const SweepResult& result);
 [[nodiscard]] std::string trainings_csv(const SweepConfig& config, const SweepResult& result);
 
-/// The picture of choose_by over the option `plot`, a line per variant; nothing where gnuplot or
-/// figures are missing. @return its path.
+/// Draws choose_by over the option `plot`, a line per variant. @return the path; empty if gnuplot
+/// or the figures are missing.
 [[nodiscard]] std::string draw_sweep(const SweepConfig& config, const SweepResult& result);
 
 }  // namespace sotto

@@ -13,7 +13,7 @@ namespace sotto {
 
 namespace {
 
-/// A value that the sweep itself has tried, and that a training refuses: its side ends there.
+/// Whether a training refused a value that the sweep added: that side of the scale ends there.
 bool ends_a_side(const SweepTraining& training, const SweepOutcome& outcome) {
     return training.further && outcome.exit_code == static_cast<int>(ExitCode::usage);
 }
@@ -71,7 +71,7 @@ long count_of(const CellResult& result, std::string_view status) {
 
 namespace {
 
-/// Smaller is better; infinite where a training did not end well, or has no such figure.
+/// Smaller is better; infinite if a training is not done or lacks the metric.
 double score(std::span<const SweepRow> rows, std::size_t candidate, const std::string& metric) {
     if (!has_ended_well(rows, candidate)) return infinity;
     double sum = 0;

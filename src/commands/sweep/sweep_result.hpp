@@ -11,24 +11,24 @@
 
 namespace sotto {
 
-/// One training with how it ended, where it did.
+/// One training, and its outcome if it has ended.
 struct SweepRow {
     SweepTraining training;
     std::optional<SweepOutcome> outcome;
 };
 
-/// One cell, measured.
+/// The trainings of one cell, and the candidate chosen.
 struct CellResult {
-    std::optional<std::size_t> candidate;  ///< chosen; none if validation is not over
-    /// Of an option that is chosen no smaller, or no larger, value than the one chosen has been
-    /// tried (one that failed has not).
+    std::optional<std::size_t> candidate;  ///< the chosen one; none until validation is over
+    /// The chosen value of an option is the smallest or largest tried; a value whose training
+    /// failed does not count as tried.
     bool at_edge = false;
     std::vector<SweepRow> validation, test;
 };
 
-/// What trainings have revealed together.
+/// The privacy loss of all trainings together.
 struct SweepPrivacy {
-    long runs = 0;  ///< that came to their first round
+    long runs = 0;  ///< that reached their first round
     PrivacyLoss loss;
     double epsilon = 0, delta = 0;
 };
@@ -42,18 +42,18 @@ struct SweepResult {
     double seconds = 0;
     std::optional<SweepOutcome> first_failure;
     std::string picture;  ///< path; empty if there is none
-    /// Of all trainings of the sweep together, those that choose among them, by whoever had the
-    /// data (ComposedRuns::anybody); none where nothing was trained, or they do not add up.
+    /// Of all trainings of the sweep, validation included, for any data owner
+    /// (ComposedRuns::anybody). None if nothing was trained, or the runs cannot be composed.
     std::optional<SweepPrivacy> privacy;
     std::string privacy_problem;  ///< why there is none
 };
 
-/// Fills in done, diverged, failed and the first failure, in the order of the cells. That a
-/// training refuses a further value as bad usage is no failure of the sweep.
+/// Fills in done, diverged, failed and the first failure, in the order of the cells. A further
+/// value that a training refuses (exit code 2) is not counted as a failure.
 void count_outcomes(SweepResult& result);
 
-/// Mean of a metric over the test seeds of a cell, and the half width of its 95% interval (NaN with
-/// one seed). Nothing unless all trainings are done, and have it.
+/// The mean of a metric over the test seeds of a cell, and the half width of its 95% interval (NaN
+/// with one seed). Nothing unless all trainings are done and have the metric.
 struct SweepMean {
     double mean = 0, half_width = 0;
 };
@@ -61,21 +61,22 @@ struct SweepMean {
 
 /// "done", "diverged", "failed", or "missing".
 [[nodiscard]] std::string status_of(const SweepRow& row);
-/// Test trainings of a cell with this status.
+/// The number of test trainings of a cell with this status.
 [[nodiscard]] long count_of(const CellResult& result, std::string_view status);
 
-/// The candidate whose trainings have the best mean of a metric: the smallest, of an accuracy the
-/// largest; the first of equal ones. One whose trainings did not all end well, or lack the metric,
-/// is never better.
-/// @param validation trainings of one cell.  @param candidates their number; 0 for 1 or less.
-/// @throws ConfigError if trainings have ended well, and no candidate has the metric.
+/// The candidate with the best mean of a metric: the largest for an accuracy, else the smallest;
+/// the first of equal ones. A candidate is never better if a training of it is not done or lacks
+/// the metric.
+/// @param validation trainings of one cell.
+/// @param candidates how many there are; with 0 or 1 the result is 0.
+/// @throws ConfigError if a candidate's trainings are done, and no candidate has the metric.
 [[nodiscard]] std::size_t best_candidate(std::span<const SweepRow> validation,
                                          std::size_t candidates,
                                          const std::string& metric);
 
 /// Whether all trainings of a candidate are done.
 [[nodiscard]] bool has_ended_well(std::span<const SweepRow> validation, std::size_t candidate);
-/// Whether they are done or diverged: one that failed says nothing about its values.
+/// Whether they are done or diverged. A failed training says nothing about its values.
 [[nodiscard]] bool is_judged(std::span<const SweepRow> validation, std::size_t candidate);
 
 }  // namespace sotto
