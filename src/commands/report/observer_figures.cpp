@@ -50,7 +50,7 @@ void add_observers(ObserverFigures& figures,
         }
         rows[static_cast<std::size_t>(i)] = row(observers[static_cast<std::size_t>(i)]);
     });
-    // The page finds observers by their place: there must be none that is missing before another.
+    // The page finds observers by their position, so none may be missing before another.
     for (const auto& known : rows) {
         if (!known) break;
         figures.epsilon.insert(figures.epsilon.end(), known->begin(), known->end());
@@ -105,8 +105,8 @@ ObserverWords observer_words(View::Kind kind, const Graph& graph) {
 
 namespace {
 
-/// Observers times agents^3, what they take where everybody shares seeds with everybody: about half
-/// a minute on two cores for coalitions, minutes for single agents.
+/// Limits for observers times agents^3, the work if all agents share seeds with each other: about
+/// half a minute on two cores for coalitions, minutes for single agents.
 constexpr double most_work_for_coalitions = 2e10, most_work_for_agents = 3e12;
 
 }  // namespace

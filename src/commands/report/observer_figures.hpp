@@ -14,29 +14,29 @@
 
 namespace sotto {
 
-/// Epsilon of every agent against every observer of one kind, by the accountant.
+/// Epsilon of every agent against every observer of one kind.
 struct ObserverFigures {
     View::Kind kind = View::Kind::all_messages;
     Argument argument;
     int agents = 0;
     int smallest = 0;  ///< agents of the smallest observer; 0: the eavesdropper
-    /// Observers: coalitions by size, those of one size in lexicographic order.
+    /// How many: coalitions by size, then in lexicographic order.
     long observers = 0;
-    /// agents of every observer, one observer after the other; infinity where the protection is
-    /// broken; NaN for members and for agents that were never there.
+    /// `agents` values per observer, one observer after the other; infinity if there is no
+    /// protection; NaN for members and for agents that never took part.
     std::vector<float> epsilon;
     std::string note;          ///< what is left out, and why; empty: nothing
-    bool out_of_time = false;  ///< more would be here if there were more time
+    bool out_of_time = false;  ///< the time limit cut the figures short
 };
 
-/// Of no observer yet.
+/// Figures without observers.
 [[nodiscard]] ObserverFigures blank_figures(const RecordedRun& run, View::Kind kind, int smallest);
 
-/// Whether the accountant takes what all messages show for what observers of this kind see.
+/// Whether the accountant assumes that observers of this kind see all messages.
 [[nodiscard]] bool accounted_by_all_messages(const RecordedRun& run, View::Kind kind);
 
-/// Adds the figures of these observers, in their order, until that time; of the first of all
-/// whatever it takes. They do not depend on the number of threads, how many there are does.
+/// Adds the figures of these observers, in order, until the time `until`, but at least the first
+/// figures of all. The number of threads changes how many are done in time, not their values.
 /// @param row epsilon of every agent against one observer; called from several threads.
 void add_observers(ObserverFigures& figures,
                    const std::vector<std::vector<int>>& observers,
@@ -44,27 +44,27 @@ void add_observers(ObserverFigures& figures,
                    int threads,
                    const std::function<std::vector<float>(const std::vector<int>&)>& row);
 
-/// What is said where time was over: the number of observers, and how to have the others.
+/// The note when time ran out: the number of observers, and how to get the others.
 [[nodiscard]] std::string out_of_time_note(const ObserverFigures& figures,
                                            long observers,
                                            double time_limit);
 
-/// How a page speaks of observers of one kind.
+/// The words for observers of one kind.
 struct ObserverWords {
     std::string sees;                     ///< what they see: "what their neighbours send to them"
-    std::string gist;                     ///< the same in few words, behind "observers with"
-    std::string nobody, one, several;     ///< who they are; behind a number of several agents
-    std::string one_knows, several_know;  ///< behind their names in a sentence
-    /// What `sotto account` calls none, one and several of them; empty: it has no name for those.
+    std::string gist;                     ///< the same in a few words, after "observers with"
+    std::string nobody, one, several;     ///< who they are; `several` follows their number
+    std::string one_knows, several_know;  ///< follow their names in a sentence
+    /// The views of `sotto account` for none, one and several of them; empty: there is none.
     std::array<std::string, 3> names;
 };
 [[nodiscard]] ObserverWords observer_words(View::Kind kind, const Graph& graph);
 
-/// Observers whose figures a page may hold: with 100 agents 2 MB.
+/// The most observers whose figures a page may hold: 2 MB with 100 agents.
 inline constexpr double most_observers = 7000;
 
-/// Size of the largest coalitions a page shows. @param asked for; none: the largest for which there
-/// are no more than most_observers, or fewer where many agents make each of them much work.
+/// The size of the largest coalitions that a page shows. @param asked the size asked for; none: the
+/// largest with at most most_observers observers, less with many agents, where each costs more.
 /// @throws ConfigError for a size that leaves nobody to learn about.
 [[nodiscard]] int largest_shown_coalition(int agents, const std::optional<int>& asked);
 

@@ -27,7 +27,7 @@ namespace {
 constexpr long most_rounds_inverted = 2000;
 constexpr long most_rounds_shown = 200;
 
-/// Variance of what a message from row to column carries; the diagonal is the copy agents keep.
+/// Variance of the noise in a message from row to column; the diagonal is the copy an agent keeps.
 Eigen::MatrixXd message_variance(const NoisePlan& plan, const Graph& graph) {
     Eigen::MatrixXd variance = Eigen::MatrixXd::Zero(plan.agents, plan.agents);
     for (const NoiseRow& row : plan.rows) {
@@ -78,7 +78,7 @@ HeatMap across_agents(const PrivacyPhase& phase, const Graph& graph) {
     return map;
 }
 
-/// Covariance of a unit stream's noise over rounds, (C_time^T C_time)^-1.
+/// Covariance over rounds of the noise of a unit stream, (C_time^T C_time)^-1.
 HeatMap over_rounds(const TemporalFactor& factor, long rounds) {
     const long used = std::min(rounds, most_rounds_inverted);
     const Eigen::MatrixXd inverse = dense_factor(factor, used)
@@ -200,7 +200,7 @@ Json page_heat_map(const HeatMap& map) {
 
 namespace {
 
-/// Observers with every message: the sums of the ledger, for each of them.
+/// The ledger's privacy loss against any observer who sees every message.
 class LedgerSums {
   public:
     explicit LedgerSums(const RecordedRun& run) : agents_(run.history.phases.front().members.all) {
@@ -219,7 +219,7 @@ class LedgerSums {
     /// Epsilon of every agent.
     [[nodiscard]] std::vector<float> against(const std::vector<int>& members) const {
         PrivacyLosses losses(agents_);
-        // A member that has left sees all messages still, and knows nobody's noise any more.
+        // A member that has left still sees all messages but knows no noise.
         for (std::size_t k = 0; k < phases_.size(); ++k)
             losses.add(
                 *phases_[k], squared_[k], precisions_[k].of({phases_[k]->members.places(members)}));
@@ -270,10 +270,10 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run,
 
 namespace {
 
-/// Partial views of longer runs take minutes and gigabytes each: matrices rounds x rounds.
+/// Partial views of longer runs take minutes and gigabytes each (rounds x rounds matrices).
 constexpr long most_partial_rounds = 5000;
 
-/// Agents that were there when messages were sent.
+/// Agents that took part when messages were sent.
 std::vector<int> agents_there(const MessageProcess& process) {
     std::vector<int> there;
     for (int u = 0; u < process.plan->agents; ++u)
@@ -283,7 +283,7 @@ std::vector<int> agents_there(const MessageProcess& process) {
     return there;
 }
 
-/// Asks about everybody who was there and is not a member; about nobody where no member was there.
+/// Asks about all agents that took part and are not members; about nobody if no member took part.
 Question question_of(View::Kind kind,
                      const std::vector<int>& observers,
                      const std::vector<int>& there) {
@@ -294,7 +294,7 @@ Question question_of(View::Kind kind,
     return question;
 }
 
-/// Epsilon of every agent; NaN of those who were not asked about.
+/// Epsilon of every agent; NaN for agents that were not asked about.
 std::vector<float> epsilons_of(const Question& question,
                                const std::vector<SquaredSensitivity>& answer,
                                const AccountSubject& subject) {
@@ -328,7 +328,7 @@ ObserverFigures figures_as_of_all_messages(const RecordedRun& run, const Observe
         figures.note = all.note;
         return figures;
     }
-    // All but the eavesdropper, who is no agent.
+    // All but the eavesdropper, who is not an agent.
     figures.observers = all.observers - 1;
     figures.epsilon.assign(all.epsilon.begin() + all.agents, all.epsilon.end());
     if (all.out_of_time) figures.note = "there are as many as of those with every message";
@@ -398,7 +398,7 @@ std::vector<ObserverFigures> report_figures(const RecordedRun& run,
         ObserverFigures partial = figures_as_of_all_messages(run, all);
         return {std::move(all), std::move(partial)};
     }
-    // What single agents learn from their neighbours is what the page begins with.
+    // The page begins with what single agents learn from their neighbours, so this comes first.
     ObserverFigures partial = or_why_not(partial_view_of(run), 1, [&] {
         return figures_of_partial_views(run, config, after(0.5), after(0.25));
     });

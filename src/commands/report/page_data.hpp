@@ -11,60 +11,61 @@
 
 namespace sotto {
 
-/// One picture of a square of numbers.
+/// A square matrix drawn in colours.
 struct HeatMap {
     std::string title, unit, text;
-    std::string rows, columns;       ///< what they are
-    std::vector<std::string> names;  ///< of both
+    std::string rows, columns;       ///< what they stand for
+    std::vector<std::string> names;  ///< of rows and columns
     Eigen::MatrixXd values;
 };
-/// Noise of every phase: covariance across agents, or what messages carry where that depends on the
-/// receiver; and over rounds where they are correlated (sampled above 200 rounds).
+/// Heat maps of the noise in every phase: its covariance across agents, or the variance of each
+/// message if that depends on the receiver, and the covariance over rounds if they are correlated
+/// (sampled above 200 rounds).
 [[nodiscard]] std::vector<HeatMap> noise_pictures(const RecordedRun& run);
 
-/// What the programs of the page (report/page) read: {description, notes, labels, edges, gone}.
+/// The graph for the page's scripts (report/page): {description, notes, labels, edges, gone}.
 /// @param gone numbers of agents that have left.
 [[nodiscard]] nlohmann::ordered_json page_graph(const BuiltTopography& built,
                                                 const std::vector<int>& gone);
 
-/// Figures of one kind of observers, with the words for them; epsilon as base64 of 32-bit numbers.
+/// Figures of one kind of observers, with its words; epsilon as base64 of 32-bit floats.
 [[nodiscard]] nlohmann::ordered_json page_figures(const ObserverFigures& figures,
                                                   const Graph& graph);
 
-/// A picture; values row by row as base64 of 32-bit numbers.
+/// A heat map; values row by row as base64 of 32-bit floats.
 [[nodiscard]] nlohmann::ordered_json page_heat_map(const HeatMap& map);
 
-/// The eavesdropper, and coalitions of every size shown, with every message: by the sums the ledger
-/// is made of (PrivacyLosses), until that time. Cost: an eigendecomposition an observer and phase;
-/// of secretly sampled rounds PrivacyLoss::epsilon of every agent besides.
-/// @throws ConfigError for a coalition size that cannot be.
+/// Figures of the eavesdropper and of coalitions of every size shown, who see every message, until
+/// the time `until`; computed as the ledger is (PrivacyLosses). Cost: an eigendecomposition per
+/// observer and phase; with secretly sampled rounds also PrivacyLoss::epsilon of every agent.
+/// @throws ConfigError for an impossible coalition size.
 [[nodiscard]] ObserverFigures figures_of_all_messages(const RecordedRun& run,
                                                       const ReportConfig& config,
                                                       Clock::time_point until);
 
-/// What agents receive of their neighbours in this run: sums of messages with secure sums.
+/// The view of an agent's neighbours in this run: sums of messages with secure sums.
 [[nodiscard]] View::Kind partial_view_of(const RecordedRun& run);
 
-/// Whether the accountant takes for every partial view of the run what all messages show, as the
-/// ledger counts it: with exchanges after the last round, momentum, or secretly sampled batches.
+/// Whether the accountant counts every partial view of the run as all messages, as the ledger does:
+/// with exchanges after the last round, momentum, or secretly sampled batches.
 [[nodiscard]] bool all_messages_stand_for_partial_views(const RecordedRun& run);
 /// Figures of partial views of such a run. @param all figures_of_all_messages.
 [[nodiscard]] ObserverFigures figures_as_of_all_messages(const RecordedRun& run,
                                                          const ObserverFigures& all);
 
-/// Every agent, then coalitions, from what their neighbours send to them, as `sotto account` gives
-/// it: single agents until the first time, coalitions until the second. Cost: view_sensitivity of
-/// every observer.
+/// Figures of what agents, then coalitions, learn from the messages of their neighbours, as `sotto
+/// account` computes them: single agents until `until`, coalitions until `coalitions_until`. Cost:
+/// view_sensitivity of every observer.
 /// @throws ConfigError for runs that are too long, and as account_subject_of.
 [[nodiscard]] ObserverFigures figures_of_partial_views(const RecordedRun& run,
                                                        const ReportConfig& config,
                                                        Clock::time_point until,
                                                        Clock::time_point coalitions_until);
 
-/// Figures of all observers a page shows: with every message, then partial views. What the
-/// accountant cannot give, or not in config.time_limit seconds after `start`, is left out, and
-/// `note` says why.
-/// @throws ConfigError for a coalition size that is asked for and cannot be.
+/// Figures of all observers that a page shows: those who see every message, then partial views.
+/// Figures that the accountant cannot compute, or not within config.time_limit seconds of `start`,
+/// are left out, and `note` says why.
+/// @throws ConfigError for an impossible coalition size.
 [[nodiscard]] std::vector<ObserverFigures> report_figures(const RecordedRun& run,
                                                           const ReportConfig& config,
                                                           Clock::time_point start);

@@ -16,14 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What one protected unit is, and what an observer may want to know of it.
+/// What is protected, and what an observer may want to know about it.
 struct ProtectedUnit {
     Adjacency adjacency;
     std::string what;      ///< "one record of one agent"
     std::string question;  ///< "that the record took part"
 };
 
-/// @param column that says of whom records are; empty: there is none.
+/// @param column that names the person of a record; empty: there is none.
 ProtectedUnit unit_of(Adjacency adjacency, const std::string& column) {
     const std::string record = term_link("record"), agent = term_link("agent");
     const std::string one_record =
@@ -77,7 +77,7 @@ std::string list(const std::vector<std::string>& items) {
     return html + "</ul>\n";
 }
 
-/// @return infinite where the guarantee says so.
+/// @return infinity if the guarantee is infinite.
 double epsilon_of(const Json& guarantee) {
     return guarantee.at("infinite").get<bool>() ? HUGE_VAL : guarantee.at("epsilon").get<double>();
 }
@@ -137,7 +137,7 @@ std::string against_whom(const Json& ledger) {
            list(lines);
 }
 
-/// The epsilon of each participant, where they differ and are few; otherwise empty.
+/// The epsilon of each participant, if they differ and are few; else empty.
 std::string of_each(const Json& ledger) {
     constexpr std::size_t most_told = 24;
     const Json& agents = ledger.at("agents");
@@ -151,7 +151,7 @@ std::string of_each(const Json& ledger) {
         told.push_back(
             fmt::format("{} for agent {}", number_text(epsilon, 4), agent.at("agent").get<int>()));
     }
-    // Figures that are printed alike do not differ.
+    // Figures that are printed alike count as equal.
     if (!(most - least > 5e-4 * most)) return {};
     return paragraph(fmt::format(
         "The promise is made for all, by the largest figure. The {} of each participant is {}.",
@@ -159,7 +159,7 @@ std::string of_each(const Json& ledger) {
         fmt::join(told, ", ")));
 }
 
-/// Whoever must guess between two cases of equal odds is right with probability at most
+/// States that a guess between two equally likely cases is right with probability at most
 /// (e^epsilon + delta) / (1 + e^epsilon).
 std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
     const double epsilon = epsilon_of(ledger.at("headline"));
@@ -254,7 +254,7 @@ std::string command_and_versions(const StatedRun& run) {
            paragraph(html_text(fmt::format("This statement was written by {}.", run.program)));
 }
 
-/// In quotes where a shell would see more than one word.
+/// Quotes a word if a shell would not take it for one plain word.
 std::string shell_word(const std::string& word) {
     constexpr std::string_view plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Canaries are no training that can be resumed: there is a graph, and what the audit says.
+/// An audit by canaries has no history: only its graph is shown.
 void add_attacked_graph(ReportAccount& account, const ReportConfig& config) {
     const BuiltTopography built = build_topography(config.run.graph, config.run.plan);
     const RunFile manifest = json_of_run(config.directory / "manifest.json");
@@ -80,7 +80,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using TimeOfDay = std::chrono::system_clock;
 
-/// As it was written; where there is no manifest nothing vouches for it, and the page says that the
+/// The ledger as it was written. Without a manifest it is not verified, and the page says that the
 /// manifest is missing. @throws DataError for a ledger that is missing, damaged or was changed.
 Json ledger_in(const fs::path& directory) {
     if (fs::exists(directory / "manifest.json"))
@@ -95,7 +95,7 @@ Json milliseconds(TimeOfDay::time_point time) {
     return std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-/// When the file was last written; null where there is none.
+/// When the file was last written; null if there is none.
 Json time_of(const fs::path& file) {
     std::error_code missing;
     const auto written = fs::last_write_time(file, missing);
@@ -104,12 +104,12 @@ Json time_of(const fs::path& file) {
         std::chrono::file_clock::to_sys(written)));
 }
 
-/// A page in the making.
+/// Collects the data of a page.
 class ReportData {
   public:
     explicit ReportData(const ReportConfig& config) : config_(config) {}
 
-    /// What the files of the directory say by themselves. @throws DataError without a ledger.
+    /// Adds what the files of the directory say. @throws DataError without a ledger.
     void add_files(bool live) {
         const auto& directory = config_.directory;
         data_["directory"] = directory.string();
@@ -261,7 +261,7 @@ Json options_of(const std::string& ini) {
         const std::size_t equals = line.find(" = ");
         if (equals == std::string::npos || groups.empty()) continue;
         const std::string option(line.substr(0, equals));
-        // Whoever knows it can remove all noise, and pages are handed on.
+        // Pages are passed on, and anyone who knows the seed can remove all noise.
         const std::string value(option == "noise-seed" ? "given, not shown here"
                                                        : line.substr(equals + 3));
         groups.back()["options"].push_back({option, value});

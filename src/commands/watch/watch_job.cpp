@@ -15,7 +15,7 @@ namespace sotto {
 
 namespace {
 
-/// Of a processor, where an account lacks something and is tried again: a tenth.
+/// A new account waits so many times as long as the last one took.
 constexpr double rest_per_work = 10;
 
 }  // namespace
@@ -52,17 +52,17 @@ bool LiveAccount::finish() {
 
 namespace {
 
-/// How long a run that was interrupted or failed may be resumed without a last page: where
-/// agents leave or join it is interrupted for a moment. [s]
+/// How long after an interruption or failure the run still counts as going on: when agents leave or
+/// join it is interrupted for a moment. [s]
 constexpr double pause_of_a_run = 5;
 
-/// How long files may be such that no page can be made of them; each is replaced in one step. [s]
+/// How long unreadable files are tolerated; each file is replaced in one step. [s]
 constexpr double patience = 30;
 
-/// Time between pages for the time of a processor that one takes: no more than a twentieth of it.
+/// Pages take at most a twentieth of a processor's time.
 constexpr double rest_per_page = 20;
 
-/// Seconds that this thread has had a processor: on a busy machine fewer than have gone by.
+/// The CPU time of this thread [s].
 double processor_seconds() {
     timespec used{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -115,7 +115,7 @@ std::optional<Report> LiveReport::update() try {
 void LiveReport::stop() try {
     write_(make_page(config_, account_.last(), LivePage{}).page);
 } catch (const Error&) {
-    // Whoever stops waits for nothing; the page stays as it was.
+    // The page stays as it was.
 }
 
 namespace fs = std::filesystem;
@@ -123,13 +123,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Of an object; null where there is none.
+/// A member of an object; null if there is none.
 Json member(const Json& json, const char* name) {
     return json.is_object() && json.contains(name) ? json[name] : Json();
 }
 
-/// Whether the summary is of the start that the ledger is of. That of an earlier start, which was
-/// interrupted, stays until it is replaced.
+/// Whether summary and ledger are of the same start. The summary of an interrupted start stays
+/// until it is replaced.
 bool belongs(const Json& summary, const Json& ledger) {
     const bool interrupted = member(ledger, "status") == "interrupted";
     return member(summary, "interrupted") == interrupted &&

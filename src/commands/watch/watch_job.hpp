@@ -10,64 +10,63 @@
 
 namespace sotto {
 
-/// The accountant's part of a page that is written again and again. It is computed beside the
-/// pages, and again only where the run's ledger is another, as seldom as keeps it cheap.
+/// The computed part (ReportAccount) of a page that is rewritten. It is computed in the background,
+/// and again, not too often, when the run's ledger changes.
 class LiveAccount {
   public:
-    /// The configuration must outlive this object. Its destructor waits for what is being computed.
+    /// The configuration must outlive this object. The destructor waits for a running computation.
     explicit LiveAccount(const ReportConfig& config) : config_(config) {}
 
-    /// Takes what has been computed, and begins another account where the one that is there is of
-    /// another ledger, or lacks something, and ten times as long ago as it took.
+    /// Takes a finished account. Begins another one if the last is of another ledger or lacks
+    /// something, and ten times as much time has passed as it took.
     /// @param ledger text of ledger.json. @throws as report_account does.
     void follow(const std::string& ledger);
-    /// The same, but once: of the files of a run that has ended, which stay as they are.
-    /// @return whether it is there.
+    /// Computes the account once more, for a run that has ended.
+    /// @return whether that account is finished.
     [[nodiscard]] bool finish();
-    /// The run goes on again: finish() begins anew.
+    /// Says that the run goes on again; a later finish() computes anew.
     void go_on() { final_ = false; }
 
-    /// The last that was computed; null: none yet.
+    /// The last finished account; null: none yet.
     [[nodiscard]] const ReportAccount* last() const { return last_ ? &*last_ : nullptr; }
 
   private:
     void begin();
-    /// Whether nothing is being computed any more.
+    /// Takes a finished account. @return false while one is being computed.
     bool take();
 
     const ReportConfig& config_;
     std::future<ReportAccount> next_;
     std::optional<ReportAccount> last_;
-    std::string ledger_;  ///< the last account, or the next one, is of
+    std::string ledger_;  ///< of the account that was begun last
     Clock::time_point taken_;
-    bool final_ = false;  ///< the last account, or the next one, was begun by finish()
+    bool final_ = false;  ///< finish() began that account
 };
 
-/// The page of a run that goes on. It reads the run's directory and leaves everything in it as it
-/// is, but for the page where that stands there.
+/// The page of a run under way. It only reads the run directory, and may write the page there.
 class LiveReport {
   public:
-    /// Writes a page. @throws Error where it cannot be written.
+    /// Writes a page. @throws Error if it cannot be written.
     using Write = std::function<void(const std::string& page)>;
 
-    /// @param every seconds between two pages, from 1 on.
+    /// @param every seconds between two pages, at least 1.
     LiveReport(ReportConfig config, int every, Write write);
-    LiveReport(const LiveReport&) = delete;  // what is computed beside the pages refers to it
+    LiveReport(const LiveReport&) = delete;  // the background computation refers to it
     LiveReport& operator=(const LiveReport&) = delete;
 
-    /// Writes the page of now. Where files are being replaced it may be that none can be made, and
-    /// the next call makes it.
-    /// @return the last page, once the run has ended and what the accountant says of it is known.
-    /// @throws DataError where for half a minute no page could be made; as `write` does;
-    /// ConfigError as make_report does.
+    /// Writes the current page. While files are being replaced this may fail silently; the next
+    /// call tries again.
+    /// @return the last page, once the run has ended and its account is finished.
+    /// @throws DataError if no page could be made for half a minute; as `write` does; ConfigError
+    /// as make_report does.
     [[nodiscard]] std::optional<Report> update();
-    /// Writes the page of a run that nobody watches any more, where that can be done at once.
+    /// Writes a page that no longer reloads, from the last account; errors are ignored.
     void stop();
-    /// Seconds until the next update: `every`, more where a page takes long to make.
+    /// Seconds until the next update: `every`, or more if a page takes long to make.
     [[nodiscard]] double pause() const;
 
   private:
-    /// Whether the run has ended, and does not just change its members.
+    /// Whether the run has ended; false while it may only be changing its members.
     [[nodiscard]] bool has_ended();
     [[nodiscard]] std::optional<Report> write_page();
 
@@ -75,20 +74,20 @@ class LiveReport {
     int every_;
     Write write_;
     LiveAccount account_;
-    double cost_ = 0;  ///< of the last page, in seconds of a processor
+    double cost_ = 0;  ///< of the last page, in CPU seconds
     std::optional<Clock::time_point> stopped_, failing_;
 };
 
-/// How far a run is, as its directory says.
+/// The state of a run, from its directory.
 enum class RunState {
-    not_begun,  ///< nothing has left yet; its directory need not be there
-    going_on,   ///< or killed without a word
+    not_begun,  ///< no message was sent; its directory need not exist
+    going_on,   ///< or killed without a trace in its files
     stopped,    ///< interrupted or failed; it may be resumed
-    completed   ///< its summary is written; audits, too
+    completed   ///< its summary is written; a finished audit is completed, too
 };
 
-/// Only reads, while a training may be writing. @throws nothing for files that are replaced or
-/// damaged: then the run goes on.
+/// Only reads; a training may be writing. Files that are damaged or being replaced cause no
+/// exception: the run then counts as going on.
 [[nodiscard]] RunState run_state(const std::filesystem::path& directory);
 
 }  // namespace sotto

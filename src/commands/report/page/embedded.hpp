@@ -4,8 +4,7 @@
 
 namespace sotto {
 
-/// A file that was built into the program (cmake/SottoPage.cmake lists them); empty
-/// for one that was not.
+/// A file built into the program (cmake/SottoPage.cmake lists them); empty if there is none.
 [[nodiscard]] std::string_view embedded_file(std::string_view name);
 
 }  // namespace sotto
