@@ -22,7 +22,9 @@ namespace sotto::cli {
 
 namespace {
 
-std::vector<WrittenGroup> options() { return with_general(account_option_set().written()); }
+std::vector<WrittenGroup> options_of_account() {
+    return with_general(account_option_set().written());
+}
 
 /// @throws ConfigError where one of `names` is given.
 void refuse_beside(std::string_view option,
@@ -118,8 +120,10 @@ struct AccountTask {
 AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& given) {
     AccountTask task{asked, std::nullopt};
     if (!asked.run) return task;
-    require_beside_run(
-        options(), given, "has no meaning with --run, whose directory says it", {"config"});
+    require_beside_run(options_of_account(),
+                       given,
+                       "has no meaning with --run, whose directory says it",
+                       {"config"});
     task.run = read_recorded_run(*asked.run, train_config_of_run("--run", *asked.run));
     task.options.account.subject = subject_config_of(*task.run);
     return task;
@@ -170,12 +174,12 @@ bool is_done_by_leader(Network& ranks,
     return true;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int account_main(const std::vector<std::string>& arguments) {
     return run_job([&](Network& ranks, bool alone) {
         OptionTexts given;
         AccountOptions asked;
         ranks.agree([&] {
-            given = parse_options(options(), arguments);
+            given = parse_options(options_of_account(), arguments);
             asked = read_account_options(given);
         });
         require_same_options(ranks, lines_of_all(account_option_set().written(asked)));
@@ -205,9 +209,9 @@ worst first. The plan is solved as `sotto plan` does, read with `--plan`, or tha
 mpirun, where observers are spread over the ranks.
 
 With `--mu` or `--epsilon` and only `--delta` beside it, or with `--noise-multiplier`, it converts figures and does nothing else.)",
-            .options = options,
+            .options = options_of_account,
             .parallel = true,
-            .run = run};
+            .run = account_main};
 }
 
 }  // namespace sotto::cli

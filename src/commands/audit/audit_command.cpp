@@ -22,7 +22,7 @@ namespace sotto::cli {
 
 namespace {
 
-std::vector<WrittenGroup> options() { return with_general(audit_option_set().written()); }
+std::vector<WrittenGroup> options_of_audit() { return with_general(audit_option_set().written()); }
 
 /// What the directory of a run has in files of its own: its options, its plan, and the seed of what
 /// was contributed.
@@ -41,14 +41,14 @@ void require_beside_recordings(const OptionTexts& given) {
 
 /// Options of an audit; those of the run where --run names one.
 OptionTexts parse(std::vector<std::string> arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+    const OptionTexts given = parse_options(options_of_audit(), arguments);
     const auto run = given.find("run");
     if (run == given.end()) return given;
     require_beside_recordings(given);
     arguments.insert(
         arguments.end(),
         {"--config", run->second + "/config.ini", "--plan", run->second + "/plan.json"});
-    return parse_options(options(), arguments);
+    return parse_options(options_of_audit(), arguments);
 }
 
 /// The page of the run, with its attack.
@@ -85,7 +85,7 @@ int audit_on(Network& network, const GeneralOptions& general, const AuditConfig&
     return static_cast<int>(outcome.consistent ? ExitCode::ok : ExitCode::audit);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int audit_main(const std::vector<std::string>& arguments) {
     return run_job([&](Network& ranks, bool alone) {
         OptionTexts given;
         auto config = std::make_shared<AuditConfig>();
@@ -118,9 +118,9 @@ Colluding agents attack a run with what they received, sent and know, and what t
 allows. Exit code 6 says that they found out more. It trains a run for the attack, or with `--run` looks again at the recordings of
 an audit that ran before.)",
             .files = {{"DIR/audit.json", "what was found; DIR is `--run-directory`"}},
-            .options = options,
+            .options = options_of_audit,
             .parallel = true,
-            .run = run};
+            .run = audit_main};
 }
 
 }  // namespace sotto::cli

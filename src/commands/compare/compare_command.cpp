@@ -64,13 +64,13 @@ and whatever else is said once for all.)"},
          bound(&CompareOptions::output, folder_path())}};
 }
 
-OptionSet<CompareOptions> option_set() {
+OptionSet<CompareOptions> option_set_of_compare() {
     return OptionSet<CompareOptions>().add(
         option_group<CompareOptions>("Comparison", {compare_options()}));
 }
 
-std::vector<WrittenGroup> options() {
-    std::vector<WrittenGroup> groups = option_set().written();
+std::vector<WrittenGroup> options_of_compare() {
+    std::vector<WrittenGroup> groups = option_set_of_compare().written();
     for (WrittenGroup& group : train_option_set().written()) groups.push_back(std::move(group));
     return with_general(std::move(groups));
 }
@@ -101,7 +101,7 @@ std::vector<std::string> between_commas(const std::vector<std::string>& words) {
 }
 
 CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
-    const CompareOptions asked = option_set().read(given);
+    const CompareOptions asked = option_set_of_compare().read(given);
     CompareConfig config;
     config.mechanisms = parse_compared_mechanisms("--mechanisms", asked.mechanisms);
     config.common = common_options(given);
@@ -185,12 +185,12 @@ int compare_on(Network& network, const CompareConfig& config, const GeneralOptio
     return static_cast<int>(all_refused ? ExitCode::usage : ExitCode::ok);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int compare_main(const std::vector<std::string>& arguments) {
     return run_job([&](Network& ranks, bool alone) {
         OptionTexts given;
         auto config = std::make_shared<CompareConfig>();
         ranks.agree([&] {
-            given = parse_options(options(), arguments);
+            given = parse_options(options_of_compare(), arguments);
             *config = read_compare_config(given, alone);
         });
         return PreparedJob{[] { return 1; },
@@ -213,9 +213,9 @@ agent learn at most. With data it trains with each of them, too, several at a ti
 missing.)",
             .files = {{"comparison/",
                        "comparison.csv, comparison.svg, trainings; `--output` names another"}},
-            .options = options,
+            .options = options_of_compare,
             .parallel = true,
-            .run = run};
+            .run = compare_main};
 }
 
 }  // namespace sotto::cli

@@ -25,10 +25,10 @@ namespace {
 /// Start of a job and exchange of its ranks take seconds, even for hundreds of ranks.
 constexpr unsigned patience_seconds = 120;
 
-std::vector<WrittenGroup> options() { return with_general({}); }
+std::vector<WrittenGroup> options_of_doctor() { return with_general({}); }
 
 GeneralOptions read_options(const std::vector<std::string>& arguments) {
-    return read_general(parse_options(options(), arguments));
+    return read_general(parse_options(options_of_doctor(), arguments));
 }
 
 /// @return exit code.
@@ -134,7 +134,7 @@ int examine_job(const std::vector<std::string>& arguments) {
     return exit_code;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int doctor_main(const std::vector<std::string>& arguments) {
     return launch_environment().launched ? examine_job(arguments) : examine_alone(arguments);
 }
 
@@ -147,9 +147,9 @@ Command doctor_command() {
             .description = R"(
 Alone it checks this machine and starts a trial job of two ranks; under mpirun every rank checks its host and exchanges messages
 with the others, and rank 0 reports for all. Each check that fails says how to mend what it found.)",
-            .options = options,
+            .options = options_of_doctor,
             .parallel = true,
-            .run = run};
+            .run = doctor_main};
 }
 
 }  // namespace sotto::cli

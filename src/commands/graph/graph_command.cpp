@@ -18,7 +18,7 @@ struct GraphOptions {
     std::optional<std::string> out;
 };
 
-OptionSet<GraphOptions> option_set() {
+OptionSet<GraphOptions> option_set_of_graph() {
     return OptionSet<GraphOptions>()
         .add(graph_options(), &GraphOptions::graph)
         .add(option_group<GraphOptions>("Output",
@@ -26,11 +26,13 @@ OptionSet<GraphOptions> option_set() {
                                            bound(&GraphOptions::out, file_path())}}}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_graph() {
+    return with_general(option_set_of_graph().written());
+}
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
-    const GraphOptions config = option_set().read(given);
+int graph_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_graph(), arguments);
+    const GraphOptions config = option_set_of_graph().read(given);
     const GeneralOptions general = read_general(given);
     const BuiltTopography built = build_topography(config.graph, 1);
     const GraphReport report = describe_graph(built, config.graph.mixing);
@@ -53,8 +55,8 @@ Command graph_command() {
         .description = R"(
 Makes a graph of a topology, or reads an edge list, and says how well its mixing matrix mixes: degrees, second eigenvalue, spectral
 gap. An edge list has two labels a line.)",
-        .options = options,
-        .run = run};
+        .options = options_of_graph,
+        .run = graph_main};
 }
 
 }  // namespace sotto::cli

@@ -22,7 +22,7 @@ struct KeygenOptions {
     std::optional<std::string> name;
 };
 
-OptionSet<KeygenOptions> option_set() {
+OptionSet<KeygenOptions> option_set_of_keygen() {
     return OptionSet<KeygenOptions>().add(option_group<KeygenOptions>(
         "Identity",
         {{{{.name = "identity", .help = "new FILE for the identity; keep it secret"},
@@ -36,13 +36,15 @@ The file name counts without its ending.)"},
            bound(&KeygenOptions::name, any_text())}}}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_keygen() {
+    return with_general(option_set_of_keygen().written());
+}
 
 KeygenOptions read_keygen_options(const OptionTexts& given) {
     for (const char* needed : {"identity", "roster"})
         if (!given.contains(needed))
             throw ConfigError(fmt::format("--{}: a value is needed", needed));
-    KeygenOptions config = option_set().read(given);
+    KeygenOptions config = option_set_of_keygen().read(given);
     if (differs_by_agent(config.identity))
         throw ConfigError(
             fmt::format("--identity: {} holds %r, which stands for an agent's number in `sotto "
@@ -51,8 +53,8 @@ KeygenOptions read_keygen_options(const OptionTexts& given) {
     return config;
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int keygen_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_keygen(), arguments);
     const KeygenOptions config = read_keygen_options(given);
     const GeneralOptions general = read_general(given);
     require_json_writable(general);
@@ -83,8 +85,8 @@ Command keygen_command() {
         .description = R"(
 Makes an identity, with which an agent proves who it is (`sotto train --roster FILE --identity FILE`), and appends its public key to a
 roster. An existing identity is never overwritten.)",
-        .options = options,
-        .run = run};
+        .options = options_of_keygen,
+        .run = keygen_main};
 }
 
 }  // namespace sotto::cli

@@ -57,12 +57,14 @@ unnoticed ([the ledger](../ledger.md)).)"},
          bound(&LedgerOptions::identity, file_path())}};
 }
 
-OptionSet<LedgerOptions> option_set() {
+OptionSet<LedgerOptions> option_set_of_ledger() {
     return OptionSet<LedgerOptions>().add(
         option_group<LedgerOptions>("Ledger", {total_options(), account_options()}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_ledger() {
+    return with_general(option_set_of_ledger().written());
+}
 
 /// Exactly one thing is asked for.
 void require_one_subject(const LedgerOptions& asked) {
@@ -112,11 +114,11 @@ Answer answer_to(const LedgerOptions& asked) {
     return {kept_account_text(kept, path), kept_account_json(kept, path)};
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int ledger_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_ledger(), arguments);
     const GeneralOptions general = read_general(given);
     require_json_writable(general);
-    const LedgerOptions asked = option_set().read(given);
+    const LedgerOptions asked = option_set_of_ledger().read(given);
     require_one_subject(asked);
     const Answer answer = answer_to(asked);
     write_json(general, answer.json);
@@ -134,8 +136,8 @@ Command ledger_command() {
 Adds up what runs and sweeps on the same data reveal, agent by agent, from the ledgers in their directories. With
 `--budget-account FILE` it shows an account of what runs may spend, with `--open-account FILE` it makes one.)",
             .files = {{"DIR/ledger.json", "what a run has revealed; read"}},
-            .options = options,
-            .run = run};
+            .options = options_of_ledger,
+            .run = ledger_main};
 }
 
 }  // namespace sotto::cli

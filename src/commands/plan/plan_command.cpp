@@ -14,7 +14,7 @@ namespace sotto::cli {
 
 namespace {
 
-std::vector<WrittenGroup> options() { return with_general(plan_option_set().written()); }
+std::vector<WrittenGroup> options_of_plan() { return with_general(plan_option_set().written()); }
 
 /// What data would decide in a training of the same options, and cannot here.
 std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanConfig& plan) {
@@ -65,8 +65,8 @@ void print_plan(std::FILE* out, const MadePlan& made, const std::vector<std::str
     if (config.out) say(out, "written    {}\n", *config.out);
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int plan_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_plan(), arguments);
     const GeneralOptions general = read_general(given);
     const MadePlan made = make_plan(read_plan_options(given));
     if (made.config.out) write_file_atomically(*made.config.out, to_json(made.plan()));
@@ -96,8 +96,8 @@ Command plan_command() {
 Solves the noise plan that spends the privacy budget with the least noise for the utility, and says what it protects, against whom,
 and how near it is to the best possible. `sotto train` does the same before it trains. A plan that is written with `--out` can be
 given to `train`, `account` and `audit` with `--plan`.)",
-            .options = options,
-            .run = run};
+            .options = options_of_plan,
+            .run = plan_main};
 }
 
 }  // namespace sotto::cli

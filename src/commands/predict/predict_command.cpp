@@ -20,7 +20,7 @@ struct PredictOptions {
     int agent = 0;
 };
 
-OptionSet<PredictOptions> option_set() {
+OptionSet<PredictOptions> option_set_of_predict() {
     return OptionSet<PredictOptions>().add(option_group<PredictOptions>(
         "Predict",
         {{{{.name = "run", .help = "DIR of a training from records"},
@@ -35,10 +35,12 @@ OptionSet<PredictOptions> option_set() {
            bound(&PredictOptions::agent, whole(0, 100000000))}}}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_predict() {
+    return with_general(option_set_of_predict().written());
+}
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int predict_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_predict(), arguments);
     const GeneralOptions general = read_general(given);
     require_json_writable(general);
     for (const char* needed : {"run", "data", "out"})
@@ -47,7 +49,7 @@ int run(const std::vector<std::string>& arguments) {
                 "--{}: a value is needed (example: sotto predict --run runs/heart --data new.csv "
                 "--out predictions.csv)",
                 needed));
-    const PredictOptions asked = option_set().read(given);
+    const PredictOptions asked = option_set_of_predict().read(given);
     require_writable(asked.out);
     const Predictions predictions = predict(asked.run, asked.agent, asked.data);
     write_file_atomically(asked.out, predictions_csv(predictions), Readers::everybody);
@@ -91,8 +93,8 @@ predictions for new records, in their order, as CSV: the column `prediction` has
 their units, and `probability CLASS` of each class stands beside it. Where the records have labels, it says how good the predictions are.)",
             .files = {{"DIR/agents/AGENT/model.json", "columns, classes and scaling of the model"},
                       {"DIR/agents/AGENT/model.npy", "its parameters"}},
-            .options = options,
-            .run = run};
+            .options = options_of_predict,
+            .run = predict_main};
 }
 
 }  // namespace sotto::cli

@@ -20,7 +20,7 @@ struct ReportOptions {
     int asked_threads = 0;
 };
 
-OptionSet<ReportOptions> option_set() {
+OptionSet<ReportOptions> option_set_of_report() {
     return OptionSet<ReportOptions>()
         .add(page_options(), &ReportOptions::page)
         .add(option_group<ReportOptions>(
@@ -33,13 +33,15 @@ OptionSet<ReportOptions> option_set() {
                bound(&ReportOptions::asked_threads, whole(0, 4096))}}}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_report() {
+    return with_general(option_set_of_report().written());
+}
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int report_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_report(), arguments);
     const GeneralOptions general = read_general(given);
     require_json_writable(general);
-    const ReportOptions asked = option_set().read(given);
+    const ReportOptions asked = option_set_of_report().read(given);
     require_run_named("report", asked.page);
     const ReportConfig config =
         report_config_of(asked.page, granted_threads(asked.asked_threads, true));
@@ -67,8 +69,8 @@ Command report_command() {
 Writes one page about a run that holds everything it shows and opens without a network: losses, privacy spent, noise and time, and
 the graph, where a click on an agent shows what it learns about the others. It can be made while a run goes on, and after it failed.)",
             .files = {{"DIR/report.html", "the page, where `--out` names no other"}},
-            .options = options,
-            .run = run};
+            .options = options_of_report,
+            .run = report_main};
 }
 
 }  // namespace sotto::cli

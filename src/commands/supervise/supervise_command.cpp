@@ -43,7 +43,9 @@ class SessionFolder {
     std::string path_ = "/tmp/sotto-mpi-XXXXXX";
 };
 
-std::vector<WrittenGroup> options() { return with_general(supervise_option_set().written()); }
+std::vector<WrittenGroup> options_of_supervise() {
+    return with_general(supervise_option_set().written());
+}
 
 std::vector<std::string> command_names() {
     std::vector<std::string> names;
@@ -68,9 +70,9 @@ std::string result_json(const SuperviseResult& result) {
     return to_text(json);
 }
 
-int run(const std::vector<std::string>& arguments) {
+int supervise_main(const std::vector<std::string>& arguments) {
     const auto dashes = std::ranges::find(arguments, "--");
-    const OptionTexts given = parse_options(options(), {arguments.begin(), dashes});
+    const OptionTexts given = parse_options(options_of_supervise(), {arguments.begin(), dashes});
     const GeneralOptions general = read_general(given);
     SuperviseConfig config = supervise_option_set().read(given);
     config.quiet = general.quiet;
@@ -100,8 +102,8 @@ network was lost, with growing pauses. Ctrl-C stops the training cleanly after t
 once.)",
             .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
                       {"DIR/logs/", "what each rank said, start by start"}},
-            .options = options,
-            .run = run};
+            .options = options_of_supervise,
+            .run = supervise_main};
 }
 
 }  // namespace sotto::cli

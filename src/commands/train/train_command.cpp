@@ -12,12 +12,12 @@ namespace sotto::cli {
 
 namespace {
 
-std::vector<WrittenGroup> options() { return with_general(train_option_set().written()); }
+std::vector<WrittenGroup> options_of_train() { return with_general(train_option_set().written()); }
 
-int run(const std::vector<std::string>& arguments) {
+int train_main(const std::vector<std::string>& arguments) {
     return run_job([&](Network& ranks, bool alone) {
-        const auto setup =
-            std::make_shared<TrainSetup>(read_train_setup(ranks, arguments, alone, options()));
+        const auto setup = std::make_shared<TrainSetup>(
+            read_train_setup(ranks, arguments, alone, options_of_train()));
         return PreparedJob{
             [setup] { return agents_alone(setup->config); },
             setup->config.threads,
@@ -54,9 +54,9 @@ process, and come to the same bits. Ctrl-C stops after a whole round; `sotto tra
                    "version, hosts, digests, public keys, commitments to seeds"},
                   {"DIR/agents/AGENT/model.npy", "the final model of each agent"},
                   {"DIR/checkpoints/", "what `--resume` goes on from"}},
-        .options = options,
+        .options = options_of_train,
         .parallel = true,
-        .run = run};
+        .run = train_main};
 }
 
 }  // namespace sotto::cli

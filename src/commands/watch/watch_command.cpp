@@ -30,7 +30,7 @@ struct WatchOptions {
     int every = 2;
 };
 
-OptionSet<WatchOptions> option_set() {
+OptionSet<WatchOptions> option_set_of_watch() {
     return OptionSet<WatchOptions>()
         .add(page_options(), &WatchOptions::page)
         .add(option_group<WatchOptions>(
@@ -42,9 +42,11 @@ A page that takes long to make is written less often, so that it takes no more t
                bound(&WatchOptions::every, whole(1, 3600))}}}));
 }
 
-std::vector<WrittenGroup> options() { return with_general(option_set().written()); }
+std::vector<WrittenGroup> options_of_watch() {
+    return with_general(option_set_of_watch().written());
+}
 
-/// A line at once, also through a pipe.
+/// Prints a line and flushes it, also into a pipe.
 template <class... Values>
 void tell(std::FILE* stream, fmt::format_string<Values...> format, Values&&... values) {
     if (stream == nullptr) return;
@@ -52,7 +54,7 @@ void tell(std::FILE* stream, fmt::format_string<Values...> format, Values&&... v
     std::fflush(stream);
 }
 
-/// @return false as soon as somebody asks for a stop.
+/// @return false as soon as a stop is requested.
 bool wait(double seconds) {
     constexpr double between_looks = 0.1;
     const auto start = Clock::now();
@@ -64,8 +66,8 @@ bool wait(double seconds) {
     }
 }
 
-/// A training makes its directory when its noise is planned, which may take minutes.
-/// @throws ConfigError for a place where no run can begin.
+/// The directory need not exist yet: a training makes it after planning its noise, which may take
+/// minutes. @throws ConfigError for a place where no run can begin.
 void require_place_of_a_run(const fs::path& directory) {
     std::error_code unknown;
     if (fs::is_directory(directory, unknown)) return;
@@ -82,7 +84,7 @@ void require_place_of_a_run(const fs::path& directory) {
             parent.string()));
 }
 
-/// @return false where it was stopped.
+/// @return false if it was stopped.
 bool wait_for_run(const fs::path& directory, std::FILE* stream) {
     constexpr double between_looks = 0.2;
     bool told = false;
@@ -97,7 +99,7 @@ bool wait_for_run(const fs::path& directory, std::FILE* stream) {
     return true;
 }
 
-/// @return nothing where it was stopped.
+/// @return nothing if it was stopped.
 std::optional<Report> watch(const WatchOptions& asked, const std::string& out, std::FILE* stream) {
     if (!wait_for_run(asked.page.run_directory, stream)) return std::nullopt;
     require_writable(out);
@@ -116,15 +118,15 @@ std::optional<Report> watch(const WatchOptions& asked, const std::string& out, s
     return last;
 }
 
-int run(const std::vector<std::string>& arguments) {
-    const OptionTexts given = parse_options(options(), arguments);
+int watch_main(const std::vector<std::string>& arguments) {
+    const OptionTexts given = parse_options(options_of_watch(), arguments);
     const GeneralOptions general = read_general(given);
     require_json_writable(general);
-    const WatchOptions asked = option_set().read(given);
+    const WatchOptions asked = option_set_of_watch().read(given);
     require_run_named("watch", asked.page);
     require_page_libraries();
     require_place_of_a_run(asked.page.run_directory);
-    // Trainings of this machine come first.
+    // Trainings on this machine have priority.
     [[maybe_unused]] const int priority = ::nice(10);
     set_linear_algebra_threads(1);
     watch_for_stop();
@@ -148,8 +150,8 @@ Writes the page of `sotto report` every two seconds while a training goes on, an
 browser that has the page open opens it again by itself. There is no server: it is a file, which only its owner can read. The training
 is not touched: its files are read, and its directory is not locked. It waits where no training has begun yet.)",
             .files = {{"DIR/live.html", "the page, where `--out` names no other"}},
-            .options = options,
-            .run = run};
+            .options = options_of_watch,
+            .run = watch_main};
 }
 
 }  // namespace sotto::cli
