@@ -63,7 +63,7 @@ ShapeChoice settle_temporal(AskedPlan& plan, const PlanInputs& inputs, const Dec
     const std::string said = decider.decide(
         {"the shape", "--temporal auto", "which with --temporal"}, leaves_shape_open(plan), [&] {
             choice = choose_temporal(plan, inputs.topography, inputs.records, inputs.dimension);
-            return temporal_text(choice.best());
+            return temporal_text(choice.candidates.empty() ? plan.temporal : choice.best());
         });
     decider.together([&] {
         if (said.empty()) return;

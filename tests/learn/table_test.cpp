@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/temporary_folder.hpp"
+#include "core/test_support.hpp"
 #include "learn/reader_fixtures.hpp"
 
 namespace sotto {

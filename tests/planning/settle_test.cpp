@@ -133,6 +133,16 @@ TEST(SettledPlan, KeepsWhereTheTemporalFactorBeginsAnew) {
     EXPECT_EQ(same.plan.temporal, said.temporal);
 }
 
+TEST(SettledPlan, KeepsTheFactorOfAPlanWithoutAChoice) {
+    AskedPlan asked(config_of("mafalda"));
+    asked.adjacency = Adjacency::agent;
+    asked.participation = {};
+    asked.open.temporal = true;
+    const Topography topography = random_topography(5);
+    EXPECT_EQ(settle(asked, {.topography = topography}).plan.temporal.kind,
+              TemporalShape::Kind::dense);
+}
+
 TEST(SettledPlan, HasNoFinalGossipWhereRoundsAloneAreAskedAbout) {
     const Topography topography = random_topography(4);
     AskedPlan asked(config_of("ldp"));
