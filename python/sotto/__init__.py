@@ -1,17 +1,17 @@
 """sotto: private peer-to-peer training.
 
-Trainings of the program, and of your own models, with noise that is correlated across agents and
-rounds, and exact accounts of what anybody learns. docs/python.md has the guide.
+Trains the program's tasks or your own models, with noise that is correlated across agents and
+rounds, and accounts exactly for what anybody learns. docs/python.md is the guide.
 
-graph, plan            topologies, mixing, noise plans, with their numbers
+graph, plan            topologies, mixing and noise plans
 account, audit         what observers learn; attacks on real messages
 epsilon, mu, sampled_epsilon, noise_multiplier
                        conversions
-train, estimate, Run   trainings of the program's own tasks, and what runs leave behind
+train, estimate, Run   trainings of the program's own tasks, and their results
 Agent, communicator    one agent of a training whose gradients your program computes, under mpi4py
-NoiseSource            noise and ledger for somebody else's trainer
-sotto.torch            PyTorch models (imported by itself)
-errors                 what goes wrong, with the program's messages and exit codes
+NoiseSource            noise and ledger for other trainers
+sotto.torch            PyTorch models (a separate import)
+errors                 exceptions, with the program's messages and exit codes
 """
 
 from ._core import __version__

@@ -11,9 +11,9 @@ from . import _core
 
 
 def run_for_json(command: str, arguments: Sequence[str]) -> tuple[int, dict[str, Any]]:
-    """What a command of the program says with ``--json``: its exit code, and the object.
+    """Runs a command with ``--json``. Returns its exit code and the JSON object.
 
-    Under mpirun every rank calls it, as with the program; ranks that write no object get {}.
+    Under mpirun every rank calls it; ranks that write no object get {}.
     """
     prepare_mpi()
     with tempfile.TemporaryDirectory(prefix="sotto-") as folder:
@@ -27,7 +27,7 @@ def run_for_json(command: str, arguments: Sequence[str]) -> tuple[int, dict[str,
 
 
 def prepare_mpi() -> None:
-    """Under a launcher, starts MPI by mpi4py, which also ends it."""
+    """Under a launcher, starts MPI through mpi4py, which also ends it."""
     if _core.launched():
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
         from mpi4py import MPI  # noqa: F401

@@ -16,14 +16,14 @@ import numpy as np
 from . import _core
 from .errors import ConfigError
 
-#: Of every command, and without meaning in a function.
+#: Options of every command that have no meaning in a function.
 _OF_A_COMMAND_LINE = ("json", "help", "config")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Option:
-    """One option, as its declaration in the program says it."""
+    """One option, as the program declares it."""
 
     def __init__(self, facts: Mapping[str, Any]) -> None:
         self.name: str = facts["name"]
@@ -42,7 +42,7 @@ class Option:
 
     @property
     def annotation(self) -> str:
-        """What a type checker takes."""
+        """The type of the keyword argument."""
         if self.kind == "flag":
             return "bool"
         if self.kind == "list":
@@ -53,7 +53,7 @@ class Option:
 
 
 def options_of(command: str) -> list[Option]:
-    """Options of a command of the program, but those that only a command line has."""
+    """Options of a command, except those that only a command line has."""
     options = [Option(facts) for facts in _core.options(command)]
     return [option for option in options if option.name not in _OF_A_COMMAND_LINE]
 
@@ -73,12 +73,12 @@ def _text(value: Any) -> str:
 def to_arguments(
     command: str, given: Mapping[str, Any], refused: Iterable[str] = (), agents: int | None = None
 ) -> list[str]:
-    """Keyword arguments as the words of a command line.
+    """Converts keyword arguments to the words of a command line.
 
-    None means "not given"; True and False are "on" and "off", or whether a flag stands there; a
-    list is joined by commas. A covariance may be an array, or a function of the graph.
+    None means "not given". True and False mean "on" and "off", or whether a flag is given. A list
+    is joined by commas. A covariance may be an array, or a function of the graph.
 
-    :param agents: how many there are, where no option says it.
+    :param agents: their number, if no option gives it.
     :raises ConfigError: for an option that does not exist, or is refused here.
     """
     known = {option.keyword: option for option in options_of(command)}
@@ -104,12 +104,12 @@ def to_arguments(
 
 
 def _covariance_file(value: Any, given: Mapping[str, Any], agents: int | None) -> str:
-    """The file with R: ``value``, or what this array holds, or what this function returns.
+    """Returns the path of a file with R. ``value`` is a path, an array, or a function.
 
-    A function is asked with the :class:`sotto.Graph` of the options. Numbers are written to
-    runs/covariance-DIGEST.npy, and stay there: config.ini of a run names it.
+    A function is called with the :class:`sotto.Graph` of the options and returns an array. Arrays
+    are written to runs/covariance-DIGEST.npy and stay there, because the run's config.ini names it.
 
-    :raises ConfigError: for what is no matrix of numbers; for other matrices the program says why.
+    :raises ConfigError: unless the value is a matrix of numbers; the program checks the rest.
     """
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
@@ -136,7 +136,7 @@ def _covariance_file(value: Any, given: Mapping[str, Any], agents: int | None) -
     digest = hashlib.sha256(content.getvalue()).hexdigest()[:12]
     path = pathlib.Path("runs") / f"covariance-{digest}.npy"
     path.parent.mkdir(exist_ok=True)
-    # All ranks write it, on one file system or several.
+    # All ranks write the file, on one file system or several.
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
     with open(descriptor, "wb") as file:
         file.write(content.getvalue())
@@ -152,7 +152,7 @@ def _nearest(keyword: str, known: Iterable[str]) -> str:
 
 
 def described(command: str, refused: Iterable[str] = ()) -> str:
-    """The options of a command for a docstring, by their groups."""
+    """The options of a command by groups, for a docstring."""
     lines: list[str] = []
     group = ""
     for option in options_of(command):
@@ -172,7 +172,7 @@ def described(command: str, refused: Iterable[str] = ()) -> str:
 
 
 def takes_options_of(command: str, refused: Iterable[str] = ()) -> Callable[[_Function], _Function]:
-    """Gives a function ``**options`` of a command in its docstring and signature."""
+    """Adds the options of a command to a function's docstring and signature."""
     refused = tuple(refused)
 
     def decorate(function: _Function) -> _Function:

@@ -12,8 +12,8 @@ from ._options import takes_options_of, to_arguments
 def account(**options: Any) -> dict[str, Any]:
     """What every observer of a view learns about every agent: the JSON of ``sotto account``.
 
-    Under mpirun every rank calls it, and observers are spread over the ranks; rank 0 has the
-    answer, others {}.
+    Under mpirun every rank calls it and the ranks share the work; rank 0 gets the answer, others
+    {}.
 
     >>> sotto.account(mechanism="pairs", topology="ring", agents=8, view="coalition:2,5")["mean_epsilon"]
 
@@ -24,10 +24,10 @@ def account(**options: Any) -> dict[str, Any]:
 
 @takes_options_of("audit", refused=("quiet",))
 def audit(**options: Any) -> dict[str, Any]:
-    """Attacks real messages of a real run and compares with the ledger: the JSON of ``sotto audit``.
+    """Attacks the messages of a run and compares with the ledger: the JSON of ``sotto audit``.
 
-    ``consistent`` says whether they agree. All agents run in this process, or under mpirun on all
-    ranks, each of which calls it.
+    ``consistent`` says whether they agree. All agents run in this process; under mpirun every rank
+    calls it and the agents are spread over the ranks.
 
     :raises ConfigError: for options that are not allowed.
     """
@@ -57,7 +57,7 @@ def mu(epsilon: float, delta: float = 1e-5) -> float:
 def sampled_epsilon(
     noise_multiplier: float, sampling_probability: float, rounds: int, delta: float = 1e-5
 ) -> float:
-    """Epsilon of Poisson-sampled Gaussian rounds, whose coins stay secret; from above.
+    """An upper bound on epsilon of Poisson-sampled Gaussian rounds whose coins stay secret.
 
     :param noise_multiplier: standard deviation of the noise on a sum, in units of the clip; > 0.
     :param sampling_probability: of a record in a round, in (0, 1].
@@ -75,7 +75,7 @@ def sampled_epsilon(
 def noise_multiplier(
     epsilon: float, sampling_probability: float, rounds: int, delta: float = 1e-5
 ) -> float:
-    """The least noise, in units of the clip, with which sampled rounds stay within epsilon.
+    """The least noise, in units of the clip, that keeps sampled rounds within epsilon.
 
     :param sampling_probability: of a record in a round, in (0, 1].
     """

@@ -28,21 +28,21 @@ Gradients = Union[
     npt.NDArray[Any],
     Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64]], npt.NDArray[Any]],
 ]
-#: Losses over rows first, first + stride, ...: their sum, how many are classified correctly
-#: (None: not a classification), how many records.
+#: A function of (model, first, stride): the sum of losses over rows first, first + stride, ..., the
+#: number classified correctly (None: not a classification), the number of records.
 Losses = Callable[
     [npt.NDArray[np.float64], int, int], "tuple[float, float | None, int]"
 ]
 
 _DATA = tuple(option.keyword for option in options_of("train") if option.describes_data)
 _NOT_OF_AN_AGENT = (*_DATA, "agents", "dry_run")
-#: Bytes of gradients that a function is asked for at once.
+#: The most bytes of gradients that a function returns at once.
 _BYTES_AT_ONCE = 64 << 20
 
 
 def _plain_numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """All of an array as float64. :raises ConfigError: for what numpy would turn into numbers that
-    nobody meant: texts, complex numbers, what stands under a mask."""
+    """An array as float64. :raises ConfigError: for values that numpy would convert to unintended
+    numbers: texts, complex numbers, masked values."""
     array = np.asarray(given)
     if isinstance(given, np.ma.MaskedArray) or array.dtype.kind not in "fiu":
         kind = "a masked array" if isinstance(given, np.ma.MaskedArray) else f"type {array.dtype}"
@@ -53,9 +53,9 @@ def _plain_numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
 class Agent:
     """One agent of a private training: clips, adds noise, exchanges, mixes, accounts.
 
-    Everything but the gradients is the program's: what it sends, counts and writes is what
-    ``sotto train`` would, with the same options, files and errors. A wrong gradient can ruin the
-    model, never the guarantee: each is clipped here.
+    Your program computes the gradients. Everything else works as in ``sotto train``, with the same
+    options, messages, files and errors. A wrong gradient can ruin the model, never the guarantee:
+    each is clipped here.
 
     Under ``mpirun -n 8 python3 train.py`` every process makes one agent, with the same options::
 
@@ -69,9 +69,9 @@ class Agent:
                 agent.step(gradients_of(agent.model, shard[rows]))
         print(agent.summary["epsilon"])
 
-    An interrupt (Ctrl-C, SIGTERM) stops all agents after the same round, with a checkpoint; `more`
-    is then false, and ``sotto.Agent(comm, dimension, records=..., resume=agent.directory)`` goes
-    on. An exception of the program within the ``with`` block ends the whole job with its message.
+    An interrupt (Ctrl-C, SIGTERM) stops all agents after the same round, with a checkpoint, and
+    `more` becomes false. ``sotto.Agent(comm, dimension, records=..., resume=agent.directory)``
+    resumes the run. An exception within the ``with`` block ends the whole job with its message.
     """
 
     @takes_options_of("train", refused=_NOT_OF_AN_AGENT)
@@ -87,18 +87,19 @@ class Agent:
         data_digest: bytes | None = None,
         **options: Any,
     ) -> None:
-        """Meets the other agents and agrees with them on everything. COLLECTIVE.
+        """Connects to the other agents and agrees with them on options and plan. COLLECTIVE.
 
-        :param comm: of mpi4py, one process an agent; None: this process is the only agent.
+        :param comm: communicator of mpi4py, one process per agent; None: the only agent.
         :param dimension: d, parameters of the model, the same for all; at least 1.
-        :param records: of this agent's own shard, which no other agent has; at least 1.
-        :param initial: d values that all agents begin with, the same on all, which must not depend
-            on data; without, zeros.
-        :param micro_batch: most records whose gradients a function is asked for at once.
+        :param records: number of records in this agent's own shard, which no other agent has; at
+            least 1.
+        :param initial: d values, the same on all agents, that must not depend on data; default:
+            zeros.
+        :param micro_batch: most records whose gradients a function computes at once.
         :param description: of the task, for reports.
-        :param data_digest: 32 bytes that say which records these are. With them a run is refused
-            that is resumed with others; they are committed to, not shown. Without, only their
-            number is compared.
+        :param data_digest: 32 bytes that identify the records. Resuming a run with other records is
+            then refused; only a commitment to the digest is published. Without it, only the number
+            of records is compared.
         :raises Error: the same on every rank.
         """
         if records is None or records < 1:
@@ -139,17 +140,17 @@ class Agent:
 
     @property
     def rounds(self) -> int:
-        """T, that are planned."""
+        """T, the number of planned rounds."""
         return self._core.rounds
 
     @property
     def round(self) -> int:
-        """How many are done."""
+        """The number of rounds done."""
         return self._core.round
 
     @property
     def more(self) -> bool:
-        """Whether rounds are left: neither the last one is done, nor have all been stopped."""
+        """Whether rounds are left: false after the last round, or after a stop of all agents."""
         return self._core.more
 
     @property
@@ -159,7 +160,7 @@ class Agent:
 
     @property
     def model(self) -> npt.NDArray[np.float64]:
-        """Its current model: d values, read-only, not copied; step() changes them."""
+        """The current model: d values, read-only, not copied; step() changes them."""
         return self._core.model
 
     @property
@@ -175,17 +176,17 @@ class Agent:
 
     @property
     def mechanism(self) -> str:
-        """Of the noise."""
+        """The name of the noise mechanism."""
         return self._core.mechanism
 
     @property
     def batch_size(self) -> int:
-        """B that sums of records' gradients are divided by."""
+        """B, the divisor of the sum of records' gradients."""
         return self._core.batch_size
 
     @property
     def epsilon(self) -> float:
-        """Spent so far, the largest over the agents, at the run's delta."""
+        """Epsilon spent so far at the run's delta, the largest over the agents."""
         return self._core.epsilon
 
     @property
@@ -205,56 +206,57 @@ class Agent:
         return dict(self._core.phases)
 
     def batch(self) -> npt.NDArray[np.int64]:
-        """Rows of the own shard that the next round uses, from 0, ascending with Poisson sampling.
+        """Rows of the own shard for the next round, from 0, ascending with Poisson sampling. LOCAL.
 
-        With ``participation="poisson"`` secret coins choose them, and nobody else learns how many;
-        there may be none. LOCAL; the same whenever it is asked for in one round, but not while step()
-        runs, whose function is given them.
+        With ``participation="poisson"`` secret coins choose them, nobody else learns how many, and
+        there may be none. Calls in the same round return the same rows. Not available while step()
+        runs, which passes them to its function.
         """
         return self._core.batch()
 
     def step(self, gradients: Gradients) -> bool:
-        """One round: clips, adds noise, sends, mixes, counts, keeps checkpoints. COLLECTIVE.
+        """One round: clips, adds noise, sends, mixes, counts, writes checkpoints. COLLECTIVE.
 
-        :param gradients: with a record adjacency those of the records of batch(), len(batch()) x d,
-            or a function f(model, rows) of such, which is asked for at most micro_batch rows at a
-            time; with an adjacency of agents one gradient, d, or f(model, rows) of it. float32 or
-            float64; rows that follow each other in memory are not copied. Whatever they are, each
-            is clipped to clip_norm, and one that is not finite counts as zero.
+        :param gradients: with a record adjacency len(batch()) x d, the gradients of the records of
+            batch(), or a function f(model, rows) that returns them for at most micro_batch rows;
+            with an adjacency of agents one gradient, d, or f(model, rows) that returns it. float32
+            or float64; contiguous rows are not copied. Each gradient is clipped to clip_norm; one
+            that is not finite counts as zero.
         :returns: whether rounds are left.
         :raises ConfigError: for gradients of another shape.
-        :raises PrivacyError: while a step is under way, also where its own function or another thread
-            asks for one, and in a process that was forked. Nothing is drawn or sent then.
-        :raises Error: what the rounds meet, in a process that is alone; of several, one that fails
-            ends all.
+        :raises PrivacyError: while a step is under way, in its own function or another thread, and
+            in a forked process. Nothing is drawn or sent then.
+        :raises Error: if the round fails in a single process; with several processes a failure ends
+            the job.
         """
         return self._core.step(gradients)
 
     def evaluate_by(
         self, *, train: Losses | None = None, test: Losses | None = None, test_records: int = 0
     ) -> None:
-        """Says how losses are computed, for metrics.csv and the summary, from the next evaluation.
+        """Sets functions for losses in metrics.csv and the summary, from the next evaluation. LOCAL.
 
-        They are for the experimenter: not private, and sent to rank 0 in sums. Every agent gives
-        the same kinds. LOCAL.
+        Losses are for the experimenter: they are not private, and rank 0 gets their sums. Every
+        agent must give the same kinds.
 
         :param train, test: f(model, first, stride) over rows first, first + stride, ...
-        :param test_records: in this agent's test set, which all may share.
+        :param test_records: number of records in this agent's test set, which all may share.
         """
         self._core.set_losses(train, test, test_records)
 
     def declare(self, statement: str) -> None:
-        """Says in one sentence how this agent finds gradients, for the ledger's statements. LOCAL.
+        """Adds a sentence about how this agent finds gradients to the ledger's statements. LOCAL.
 
-        Before the first step(), which tells the others; it must not depend on data. The ledger names
-        the agents where not all say the same. `sotto.torch` does it itself.
+        Call it before the first step(), which tells the other agents. The sentence must not depend
+        on data. If agents say different things, the ledger names them. `sotto.torch` calls it
+        itself.
 
         :raises ConfigError: after the first step, for another sentence.
         """
         self._core.declare(statement)
 
     def finish(self) -> dict[str, Any]:
-        """Ends the training: models, last evaluation, ledger. COLLECTIVE, once `more` is false.
+        """Ends the training, once `more` is false: models, last evaluation, ledger. COLLECTIVE.
 
         :returns: the summary, the JSON of ``sotto train``, on every rank.
         """
@@ -288,18 +290,18 @@ class Agent:
             self.finish()
 
     def _end_all(self, failure: BaseException) -> None:
-        """Ends the job, if others wait for this process."""
+        """Ends the job if other processes wait for this one."""
         if self._core.processes > 1:
             traceback.print_exception(failure)
             sys.stderr.flush()
             self._core.end_all(f"{type(failure).__name__}: {failure}", _exit_code(failure))
 
     def _met_by_all(self, failure: BaseException) -> bool:
-        """Whether all ranks have this error, so that each may end by itself."""
+        """Whether all ranks have this error, so that each may end alone."""
         return isinstance(failure, Error) and self._core.failed_together
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Neither copied nor pickled: a copy would send the same noise with other gradients."""
+        """Refuses copies and pickles: a copy would send the same noise with other gradients."""
         raise TypeError("sotto.Agent cannot be copied or pickled: its noise is drawn once, in one process")
 
     def __repr__(self) -> str:
@@ -309,7 +311,7 @@ class Agent:
 
 
 def communicator() -> "Communicator | None":
-    """All processes of the job that mpirun started; None for a process that is alone."""
+    """The communicator of all processes that mpirun started; None for a single process."""
     if not _core.launched():
         return None
     prepare_mpi()
@@ -327,7 +329,7 @@ _hook_is_set = False
 
 
 def _require_communicator(comm: "Communicator | None") -> None:
-    """Several processes of a job that each train alone is not what anybody wants."""
+    """Refuses None in a job of several processes: each would train alone."""
     from mpi4py import MPI
 
     if comm is None and MPI.COMM_WORLD.Get_size() > 1:
@@ -335,9 +337,9 @@ def _require_communicator(comm: "Communicator | None") -> None:
 
 
 def _stop_all_on_errors(comm: "Communicator | None") -> None:
-    """A program that ends by an exception ends the job: nobody waits for it.
+    """Makes an uncaught exception end the whole job, so that no process waits for this one.
 
-    What all ranks meet together is told by rank 0 alone, and ends each with the program's code.
+    Rank 0 alone prints an error that all ranks have; each rank then ends with its exit code.
     """
     global _hook_is_set
     if _hook_is_set or comm is None or comm.Get_size() == 1:
@@ -348,7 +350,7 @@ def _stop_all_on_errors(comm: "Communicator | None") -> None:
     def hook(
         kind: type[BaseException], failure: BaseException, trace: TracebackType | None
     ) -> None:
-        if os.getpid() != process:  # a fork, to which neither MPI nor the job belongs
+        if os.getpid() != process:  # a forked process owns neither MPI nor the job
             usual(kind, failure, trace)
             sys.stderr.flush()
             os._exit(_exit_code(failure))

@@ -1,13 +1,13 @@
-"""What goes wrong, with the message that the program would print.
+"""Exceptions, with the messages that the program prints.
 
-Every error has ``exit_code``, what ``sotto`` ends with (docs/cli.md).
+Every error has ``exit_code``, the exit code of ``sotto`` (docs/cli.md).
 """
 
 
 class Error(RuntimeError):
     """Base of all errors. The message is one line: name, value, what is allowed, what to do."""
 
-    #: What the program would end with.
+    #: The exit code of the program for this error.
     exit_code: int = 1
 
 
@@ -24,7 +24,7 @@ class DataError(Error):
 
 
 class PrivacyError(Error):
-    """A plan does not protect as configured, or a budget does not allow it (4)."""
+    """A plan does not protect as configured, or exceeds a budget (4)."""
 
     exit_code = 4
 

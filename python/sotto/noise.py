@@ -1,4 +1,4 @@
-"""Correlated noise for trainers of other people."""
+"""Correlated noise for other trainers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class NoiseSource:
-    """Rounds of a plan's noise, each once, with the ledger that counts them.
+    """The noise of a plan, each round drawn once, with the ledger that counts the rounds.
 
-    For loops that exchange and mix messages themselves (decentralizepy, BlueFog, one of your own):
-    keys are agreed on as in a training, every agent checks that the plan protects it, and noise is
-    drawn from the same streams. With ``comm`` this process is one agent; without, it is all of them,
-    and rows of arrays are agents::
+    For training loops that exchange and mix messages themselves (decentralizepy, BlueFog, your
+    own). Agents agree on keys as in a training, every agent checks that the plan protects it, and
+    noise is drawn from the same streams. With ``comm`` this process is one agent; without, it is
+    all of them, and rows of arrays are agents::
 
         plan = sotto.plan(mechanism="pairs", topology="ring", agents=comm.Get_size(), rounds=100)
         noise = sotto.NoiseSource(plan, comm, dimension)
@@ -31,8 +31,8 @@ class NoiseSource:
             model = mix(message, neighbours)
         print(noise.epsilon)
 
-    What is counted holds for messages that are made of what :meth:`noisy` returns and earlier
-    messages, mixed as planned. Plans of Poisson sampling need :class:`sotto.Agent`.
+    The ledger holds only if messages are made from what :meth:`noisy` returns and earlier messages,
+    mixed as planned. Plans with Poisson sampling need :class:`sotto.Agent`.
     """
 
     def __init__(
@@ -45,9 +45,9 @@ class NoiseSource:
     ) -> None:
         """COLLECTIVE.
 
-        :param plan: made by all with the same options; rank 0's numbers count for all.
+        :param plan: made by all with the same options; all use rank 0's plan.
         :param dimension: d of a message.
-        :param noise_seed: reproducible noise, which protects nobody; the ledger says so.
+        :param noise_seed: makes noise reproducible, which protects nobody; the ledger says so.
         :raises Error: the same on every rank.
         """
         if comm is not None:
@@ -55,47 +55,47 @@ class NoiseSource:
         self._core = _core.NoiseSource(
             plan._core, None if comm is None else comm.py2f(), dimension, noise_seed
         )
-        #: What noise it is.
+        #: The plan of the noise.
         self.plan = plan
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Neither copied nor pickled: a copy would draw the same noise."""
+        """Refuses copies and pickles: a copy would draw the same noise."""
         raise TypeError("sotto.NoiseSource cannot be copied or pickled: its noise is drawn once, in one process")
 
     @property
     def round(self) -> int:
-        """Rounds drawn so far: the next one."""
+        """The number of rounds drawn, which is the next round."""
         return self._core.round
 
     @property
     def outputs(self) -> list[tuple[int, int]]:
-        """(agent, receiver) of every row of draw(); receiver -1 is everybody."""
+        """(agent, receiver) for every row of draw(); receiver -1 means everybody."""
         return list(self._core.outputs)
 
     def draw(self) -> npt.NDArray[np.float64]:
-        """Noise of the next round: d values, or outputs x d where there are several. LOCAL.
+        """Noise of the next round: d values, or outputs x d if there are several outputs. LOCAL.
 
-        :raises PrivacyError: after the plan's last round, while another thread draws, and in a process
-            that was forked.
+        :raises PrivacyError: after the plan's last round, while another thread draws, and in a
+            forked process.
         """
         return self._core.draw()
 
     def noisy(self, gradients: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Gradients clipped to the plan's clip_norm, with the noise of the next round. LOCAL.
 
-        Both lie on the plan's grid, so their sum is exact, and its low bits say nothing of the
-        gradient. One that is not finite counts as zero.
+        Both are multiples of the plan's grid, so their sum is exact and its low bits reveal nothing
+        about the gradient. A gradient that is not finite counts as zero.
 
-        :param gradients: with an adjacency of agents d, or agents of this process x d; with a record
-            adjacency, one agent a process, one row a record: the sum of the clipped ones over the
-            plan's batch_size, with noise.
+        :param gradients: with an adjacency of agents d, or agents of this process x d. With a record
+            adjacency one row per record, and one agent per process; the result is the sum of the
+            clipped rows divided by the plan's batch_size, with noise.
         :raises ConfigError: for another shape.
         """
         return self._core.noisy(np.asarray(gradients))
 
     @property
     def epsilon(self) -> float:
-        """Spent so far, the largest over the agents."""
+        """Epsilon spent so far, the largest over the agents."""
         return self._core.epsilon
 
     @property

@@ -23,12 +23,12 @@ class Graph:
 
     @property
     def agents(self) -> int:
-        """How many there are."""
+        """The number of agents."""
         return self._core.agents
 
     @property
     def edges(self) -> npt.NDArray[np.int32]:
-        """Pairs of neighbours, m x 2; of a directed graph (sender, who hears it)."""
+        """Pairs of neighbours, m x 2; in a directed graph (sender, receiver)."""
         return self._core.edges
 
     @property
@@ -38,7 +38,7 @@ class Graph:
 
     @property
     def description(self) -> str:
-        """In words."""
+        """A description in words."""
         return self._core.description
 
     @property
@@ -58,7 +58,7 @@ def graph(**options: Any) -> Graph:
     >>> sotto.graph(topology="ring", agents=16).report["spectral_gap"]
 
     :raises ConfigError: for options that are not allowed.
-    :raises DataError: for a file that is no edge list.
+    :raises DataError: for a file that is not an edge list.
     """
     return Graph(_core.Graph(to_arguments("graph", options, _NOT_OF_A_FUNCTION)))
 
@@ -75,27 +75,27 @@ class Plan:
 
     @property
     def agents(self) -> int:
-        """How many it is for."""
+        """The number of agents."""
         return self._core.agents
 
     @property
     def mechanism(self) -> str:
-        """Its name."""
+        """The name of the mechanism."""
         return self._core.mechanism
 
     @property
     def rounds(self) -> int:
-        """T, that it is made for."""
+        """T, the number of rounds."""
         return self._core.rounds
 
     @property
     def clip_norm(self) -> float:
-        """C, that gradients are clipped to [gradient unit]."""
+        """C, the norm that gradients are clipped to [gradient unit]."""
         return self._core.clip_norm
 
     @property
     def scale(self) -> float:
-        """Of all noise [gradient unit]; 0 without noise."""
+        """The scale of all noise [gradient unit]; 0 without noise."""
         return self._core.scale
 
     @property
@@ -130,13 +130,13 @@ class Plan:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The JSON of ``sotto plan``: objective, noise, what every agent is protected by."""
+        """The JSON of ``sotto plan``: objective, noise, and every agent's guarantee."""
         said: dict[str, Any] = json.loads(self._core.report_json)
         return said
 
     @property
     def statements(self) -> list[str]:
-        """What a reader of its guarantee must know."""
+        """What a reader of the guarantee must know."""
         return list(self._core.statements)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -149,11 +149,11 @@ class Plan:
 
 @takes_options_of("plan", refused=_NOT_OF_A_FUNCTION)
 def plan(**options: Any) -> Plan:
-    """Solves a noise plan and says what it protects. LOCAL, also under mpirun.
+    """Solves a noise plan and computes its guarantees. LOCAL, also under mpirun.
 
     >>> sotto.plan(mechanism="corn", agents=20, epsilon=10, rounds=200).report["objective"]
 
     :raises ConfigError: for options that are not allowed.
-    :raises PrivacyError: where no plan meets the budget.
+    :raises PrivacyError: if no plan meets the budget.
     """
     return Plan(_core.Plan(to_arguments("plan", options, _NOT_OF_A_FUNCTION)))

@@ -1,4 +1,4 @@
-"""Trainings of the program, and what runs leave behind."""
+"""Trainings of the program, and their results."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A run directory (docs/run-directory.md): figures, ledger and models of a training.
+    """A run directory (docs/run-directory.md): metrics, ledger and models of a training.
 
-    Files are read when they are asked for, so a run under way can be watched.
+    Files are read on each access, so a run under way can be watched.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         """:raises DataError: if there is no run."""
-        #: Where it is.
+        #: The path.
         self.directory = Path(directory)
         if not (self.directory / "config.ini").is_file():
             raise DataError(f"directory: {directory} holds no run (config.ini is missing)")
@@ -44,7 +44,7 @@ class Run:
 
     @property
     def config(self) -> dict[str, str]:
-        """Options of the run, as config.ini has them."""
+        """Options of the run, from config.ini."""
         lines = (self.directory / "config.ini").read_text(encoding="utf-8").splitlines()
         pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
         return {name.strip(): text.strip() for name, text in pairs}
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def ledger(self) -> dict[str, Any]:
-        """What was revealed so far (docs/ledger.md); during a run that of all planned rounds."""
+        """What was revealed so far (docs/ledger.md); during a run, that of all planned rounds."""
         return self._json("ledger.json")
 
     @property
@@ -66,14 +66,14 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, npt.NDArray[Any]]:
-        """Columns of metrics.csv by name: numbers as float64, what is not known as NaN."""
+        """Columns of metrics.csv by name: numbers as float64, unknown values as NaN."""
         with open(self.directory / "metrics.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         names = list(rows[0]) if rows else []
         return {name: _column([row[name] for row in rows]) for name in names}
 
     def frame(self) -> "pandas.DataFrame":
-        """The metrics as a pandas frame, one row an evaluation. Needs pandas."""
+        """The metrics as a pandas data frame, one row per evaluation. Needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.metrics)
@@ -85,9 +85,9 @@ class Run:
         return sorted(int(path.parent.name) for path in found)
 
     def model(self, agent: int) -> npt.NDArray[np.float64]:
-        """What an agent ended up with: d parameters, mapped from the file, read-only.
+        """The final model of an agent: d parameters, mapped from the file, read-only.
 
-        :raises DataError: where its model is not here.
+        :raises DataError: if its model is not here.
         """
         path = self.directory / "agents" / str(agent) / "model.npy"
         if not path.is_file():
@@ -102,10 +102,10 @@ class Run:
     def plot(
         self, *names: str, against: str = "round", axes: "matplotlib.axes.Axes | None" = None
     ) -> "matplotlib.axes.Axes":
-        """Draws columns of the metrics; by default losses or, where known, accuracy.
+        """Draws columns of the metrics; by default test loss and accuracy, as far as known.
 
         :param against: the column on the horizontal axis: "round", "epsilon", ...
-        :param axes: of matplotlib; new ones without.
+        :param axes: matplotlib axes; default: new ones.
         """
         import matplotlib.pyplot
 
@@ -144,17 +144,17 @@ _NOT_OF_TRAIN = ("quiet", "dry_run")
 def train(*, verbose: bool = False, **options: Any) -> Run:
     """Trains one of the program's tasks: ``sotto train``, all agents in this process.
 
-    Under mpirun every rank calls it and hosts an agent or several. An interrupt (Ctrl-C) stops the
+    Under mpirun every rank calls it and hosts one or more agents. An interrupt (Ctrl-C) stops the
     training after a round, with a checkpoint: ``summary["interrupted"]`` is then true, and
-    ``train(resume=run.directory)`` goes on. Whoever computes gradients itself takes
+    ``train(resume=run.directory)`` resumes the run. To compute gradients yourself, use
     :class:`sotto.Agent`.
 
     >>> run = sotto.train(task="logistic", adjacency="record-add-remove", agents=8, epsilon=2)
     >>> run.summary["test_accuracy"], run.plot("test_accuracy", against="epsilon")
 
-    :param verbose: progress and report on the process's standard error and output.
+    :param verbose: prints progress to standard error and the report to standard output.
     :raises ConfigError: for options that are not allowed.
-    :raises Error: see sotto.errors; the message is that of the program.
+    :raises Error: with the program's message; see sotto.errors.
     """
     quiet = [] if verbose else ["--quiet"]
     said = run_for_json("train", quiet + to_arguments("train", options, _NOT_OF_TRAIN))[1]
@@ -168,9 +168,9 @@ def train(*, verbose: bool = False, **options: Any) -> Run:
 
 @takes_options_of("train", refused=_NOT_OF_TRAIN)
 def estimate(**options: Any) -> dict[str, Any]:
-    """What a training would take and cost, without training: ``sotto train --dry-run``.
+    """Estimates memory, seconds per round and epsilon without training: ``sotto train --dry-run``.
 
-    Memory, seconds a round, epsilon: the JSON of the program. Under mpirun every rank calls it.
+    Returns the JSON of the program. Under mpirun every rank calls it.
     """
     words = to_arguments("train", options, _NOT_OF_TRAIN)
     return run_for_json("train", ["--quiet", "--dry-run", *words])[1]

@@ -34,7 +34,7 @@ namespace {
 
 using Vector = Eigen::Ref<const Eigen::VectorXd>;
 
-/// What the program says of its data and model.
+/// What the Python program says about its data and model.
 struct Inputs {
     Eigen::Index dimension = 0, records = 0, most_rows = 1;
     Eigen::VectorXd initial;
@@ -42,8 +42,8 @@ struct Inputs {
     std::optional<Digest> data;
 };
 
-/// Gradients that a function of the program computes, part by part; the last part stays alive until
-/// the next one. Python objects change hands under the lock only.
+/// Gradients that a Python function computes, part by part; each part is kept until the next one.
+/// Python objects are touched under the GIL only.
 class AskedGradients {
   public:
     AskedGradients(py::function function, py::handle agent)
@@ -57,15 +57,15 @@ class AskedGradients {
 
   private:
     py::function function_;
-    py::handle agent_;  // whose memory the model is
+    py::handle agent_;  // owns the memory of the model
     py::array last_;
 };
 
-/// Gradients that the program has computed: those of the parts of a batch, one behind the other.
+/// Gradients that the program has computed for a whole batch, handed over part by part.
 class GivenGradients {
   public:
     explicit GivenGradients(py::array all) : all_(std::move(all)), view_(gradients_in(all_)) {}
-    /// Of all rows of the batch. @throws ConfigError.
+    /// @throws ConfigError unless there is a gradient for each of `rows` rows.
     void require_count(std::size_t rows) const {
         const Eigen::Index given = std::visit([](const auto& all) { return all.cols(); }, view_);
         if (!std::cmp_equal(given, rows))
@@ -92,12 +92,12 @@ class GivenGradients {
     Eigen::Index next_ = 0;
 };
 
-/// What a function of the program says of its losses: (sum, correct or None, records).
+/// Losses that a Python function computes: (sum, correct or None, records).
 HandedFunctions::Losses asked_losses(const py::object& function) {
     if (function.is_none()) return {};
     return [function](const Vector& model, Eigen::Index first, Eigen::Index stride) {
         const py::gil_scoped_acquire python;
-        // A copy: it may be a model that is gone after the call.
+        // A copy, since the model may be freed after the call.
         const py::array_t<double> copy(model.size(), model.data());
         const py::tuple said = function(copy, first, stride);
         if (said.size() != 3)
@@ -111,7 +111,7 @@ HandedFunctions::Losses asked_losses(const py::object& function) {
     };
 }
 
-/// @throws ConfigError for what an agent of a program cannot have.
+/// @throws ConfigError for options that an agent of a Python program cannot have.
 void require_possible(const TrainConfig& config, const Network& network) {
     if (config.task.task != python_task_name)
         throw ConfigError(
@@ -141,7 +141,7 @@ class Agent {
             setup_ = read_train_setup(
                 *network_, arguments, false, with_general(train_option_set().written()));
             network_->agree([&] { require_possible(setup_.config, *network_); });
-            watch_for_stop();  // forgets what an earlier agent was asked
+            watch_for_stop();  // forgets stop requests to an earlier agent
             end_when_stopped();
             const bool leader = network_->process() == 0;
             progress_ =
@@ -152,8 +152,7 @@ class Agent {
                 });
         });
     }
-    /// What was forked belongs to the process that made it: its files, messages and MPI are left
-    /// alone.
+    /// A forked process leaves files, messages and MPI to the process that made them.
     ~Agent() {
         if (gate_.in_its_process()) return;
         (void)training_.release();
@@ -182,7 +181,7 @@ class Agent {
         forget_gradients();
         return training_->more();
     }
-    /// Text of the summary, on every process.
+    /// The text of the summary, on every process.
     std::string finish() {
         const RoundGate::Stay stay = gate_.enter();
         if (!summary_.empty()) return summary_;
@@ -208,7 +207,7 @@ class Agent {
         objective_->functions().test_losses = asked_losses(test);
         objective_->set_test_records(test_records);
     }
-    /// For the ledger.
+    /// Adds a statement to the ledger.
     void declare(const std::string& statement) {
         const RoundGate::Stay stay = gate_.enter();
         if (statement.size() > most_line_bytes)
@@ -306,11 +305,11 @@ class Agent {
     std::unique_ptr<Network> network_;
     TrainSetup setup_;
     std::unique_ptr<Progress> progress_;
-    HandedObjective* objective_ = nullptr;  // of the training
+    HandedObjective* objective_ = nullptr;  // owned by the training
     std::unique_ptr<Training> training_;
-    std::string statement_;  // about how gradients are found
-    bool stated_ = false;    // in the ledger
-    std::string summary_;    // not empty: it has ended
+    std::string statement_;  // how gradients are found
+    bool stated_ = false;    // the statement is in the ledger
+    std::string summary_;    // empty until the end
     bool failed_ = false, interrupted_ = false;
 };
 

@@ -4,7 +4,7 @@
 
 namespace sotto::python {
 
-/// Agent: one production agent, whose gradients a Python program computes.
+/// Agent: one agent of a training, whose gradients a Python program computes.
 void bind_agent(pybind11::module_& module);
 
 }  // namespace sotto::python

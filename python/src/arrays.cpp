@@ -40,7 +40,7 @@ HandedGradients gradients_in(const py::array& array) {
 
 namespace {
 
-/// @throws ConfigError for what numpy would turn into numbers that nobody meant.
+/// @throws ConfigError for values that numpy would convert to unintended numbers.
 void require_plain_numbers(const py::object& given, const py::array& array) {
     const py::object masked = py::module_::import("numpy.ma").attr("MaskedArray");
     if (py::isinstance(given, masked))

@@ -1,6 +1,6 @@
 #pragma once
 
-// numpy arrays and Eigen matrices on one memory.
+// numpy arrays and Eigen matrices that share memory.
 
 #include <pybind11/numpy.h>
 
@@ -12,19 +12,19 @@
 
 namespace sotto::python {
 
-/// A read-only array on memory that `owner` keeps. LOCAL.
+/// A read-only array on memory that `owner` keeps alive. LOCAL.
 [[nodiscard]] pybind11::array view_of(const double* values,
                                       Eigen::Index size,
                                       pybind11::handle owner);
-/// A matrix as an array of its own, rows first.
+/// A copy of a matrix as an array, row by row.
 [[nodiscard]] pybind11::array_t<double> array_of(const Eigen::MatrixXd& matrix);
 [[nodiscard]] pybind11::array_t<std::int64_t> array_of(std::span<const Eigen::Index> rows);
 
-/// What a program gives as gradients, where it is: count x d (or d: one), single or double
-/// precision, rows one behind the other.
+/// A view of an array of gradients: count x d (or d for a single one), single or double precision,
+/// with contiguous rows.
 /// @throws ConfigError naming what was given and what is allowed.
 [[nodiscard]] HandedGradients gradients_in(const pybind11::array& array);
-/// An array of that form, which may be a copy of what is given.
+/// Converts to such an array; it may be a copy.
 [[nodiscard]] pybind11::array gradients_from(const pybind11::object& given);
 
 }  // namespace sotto::python

@@ -31,7 +31,7 @@ const char* kind_name(OptionKind kind) {
     }
 }
 
-/// One option as a dict: all that its declaration says.
+/// The declaration of an option as a dict.
 py::dict described(const std::string& group, const WrittenOption& option) {
     py::dict facts;
     facts["name"] = option.name;
@@ -56,7 +56,7 @@ std::vector<py::dict> options_of(const std::string& command) {
 
 std::vector<std::string> command_names() { return cli::commands().names(); }
 
-/// A command as the program runs it. @return its exit code.
+/// Runs a command as the program does. @return its exit code.
 int run(const std::string& command, const std::vector<std::string>& arguments) {
     const cli::Command& found = cli::commands().find("command", command);
     const KeptSignals signals;

@@ -4,8 +4,7 @@
 
 namespace sotto::python {
 
-/// options(command), run(command, arguments), version, defaults: what the program's own commands
-/// say and do.
+/// options(command), run(command, arguments), version, defaults: the program's own commands.
 void bind_commands(pybind11::module_& module);
 
 }  // namespace sotto::python

@@ -10,7 +10,7 @@ namespace sotto::python {
 
 namespace {
 
-/// Of sotto/errors.py. A class without a name of its own, such as that of a full disk, is Error.
+/// The class in sotto/errors.py; Error for classes without a counterpart, such as a full disk.
 const char* class_of(const Error& error) {
     if (dynamic_cast<const ConfigError*>(&error) != nullptr) return "ConfigError";
     if (dynamic_cast<const DataError*>(&error) != nullptr) return "DataError";

@@ -24,7 +24,7 @@ std::unique_ptr<Network> make_network(std::optional<int> communicator, int agent
 void end_job(Network& network, ExitCode code, const char* message) {
     print_error_line(fmt::format("{}: {}", network.process_name(), message));
     network.abort(code);
-    std::abort();  // not reached: for the compiler, which does not see it in a virtual function
+    std::abort();  // not reached; the compiler does not know that abort() does not return
 }
 
 }  // namespace sotto::python

@@ -8,7 +8,7 @@
 #include "sotto/core/blas_kernels.hpp"
 
 PYBIND11_MODULE(_core, module) {
-    // As the program does, so that plans have its bits; before anything computes.
+    // As in the program, so that plans have the same bits; must come before any computation.
     sotto::choose_blas_kernels();
     module.doc() = "sotto's own parts; use the package sotto, which says what they are.";
     sotto::python::bind_errors(module);

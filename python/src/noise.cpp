@@ -32,8 +32,8 @@ namespace {
 
 using Eigen::Index;
 
-/// What everybody comes to together about a plan: process 0's numbers, which every agent has found
-/// to protect it, and the keys of its noise.
+/// What all agents share: process 0's plan, which every agent has checked, and the keys of its
+/// noise.
 struct SharedNoise {
     NoisePlan plan;
     std::string authentication;
@@ -84,7 +84,7 @@ Ledger ledger_of(const MadePlan& made, const SharedNoise& shared, Index dimensio
     return Ledger(std::move(record));
 }
 
-/// Noise of the agents of this process, each round once, and what it counts.
+/// Noise of the agents of this process, each round drawn once, with its ledger.
 class Source {
   public:
     Source(std::shared_ptr<MadePlan> made,
@@ -113,14 +113,14 @@ class Source {
         noise_ = Eigen::MatrixXd::Zero(dimension_, std::ssize(source_->outputs()));
     }
 
-    /// What was forked belongs to the process that made it, MPI too.
+    /// A forked process leaves MPI to the process that made it.
     ~Source() {
         if (!gate_.in_its_process()) (void)network_.release();
     }
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
-    /// Noise of the next round: outputs x d, or d where there is one.
+    /// Noise of the next round: outputs x d, or d if there is one output.
     py::array draw() {
         const RoundGate::Stay stay = gate_.enter();
         next_round();
@@ -166,7 +166,7 @@ class Source {
     }
 
   private:
-    /// One gradient an agent, or, of one agent, one a record.
+    /// Requires one gradient per agent or, from a single agent, one per record.
     void require_gradients(const HandedGradients& handed) const {
         if (plan_.entry != NoiseEntry::gradient)
             throw ConfigError(fmt::format(
@@ -222,7 +222,7 @@ class Source {
                             round_,
                             made_->config.plan.rounds));
         const py::gil_scoped_release others_may_run;
-        const auto round = static_cast<std::uint64_t>(round_++);  // it counts, however this ends
+        const auto round = static_cast<std::uint64_t>(round_++);  // counts even if this fails
         source_->draw(0, round, noise_);
     }
     [[nodiscard]] py::array result(const Eigen::MatrixXd& columns) const {

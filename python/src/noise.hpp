@@ -4,7 +4,7 @@
 
 namespace sotto::python {
 
-/// NoiseSource: correlated noise for somebody else's trainer; Ledger: what it counts.
+/// NoiseSource: correlated noise for other trainers, with its ledger.
 void bind_noise(pybind11::module_& module);
 
 }  // namespace sotto::python

@@ -4,7 +4,7 @@
 
 namespace sotto::python {
 
-/// Graph and Plan: what `sotto graph` and `sotto plan` make, with its numbers.
+/// Graph and Plan: the results of `sotto graph` and `sotto plan`.
 void bind_plan(pybind11::module_& module);
 
 }  // namespace sotto::python

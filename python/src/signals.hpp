@@ -4,7 +4,8 @@
 
 namespace sotto::python {
 
-/// Python's handlers of the signals that sotto watches for (stop_signal.hpp), put back at the end.
+/// Saves Python's handlers of the signals that sotto watches (stop_signal.hpp), and restores them
+/// at the end.
 class KeptSignals {
   public:
     KeptSignals() {

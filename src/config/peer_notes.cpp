@@ -31,7 +31,7 @@ std::string to_json(const ProcessNote& note) {
         json["commitments"].push_back({{"agent", commitment.agent},
                                        {"group", commitment.group},
                                        {"blake2b", commitment.blake2b}});
-    // A host's name need not be UTF-8.
+    // A host name may not be UTF-8.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -30,8 +30,7 @@ class LineReader {
 
     /// The next line without its end, valid until the next call; false at the end of the file.
     /// Accepts LF and CRLF, and a leading UTF-8 byte order mark.
-    /// @throws DataError for a damaged gzip stream, one followed by other data, one that unpacks to
-    /// more than 128 times its size plus 64 MiB, and a line above longest_line_bytes.
+    /// @throws DataError as CompressedInput::read, and for a line above longest_line_bytes.
     bool next(std::string_view& line);
     /// 1 for the first line returned.
     [[nodiscard]] long long line_number() const { return line_number_; }
@@ -47,8 +46,9 @@ class LineReader {
 
 // Bytes of data files, plain or compressed.
 
-/// The content of a compressed file may be at most 64 MiB plus 128 times what was read of the
-/// file so far. Data files compress 3 to 30 times, a file made to fill memory 1000 times.
+/// The content read of a compressed file may be at most growth_from_bytes plus most_growth times
+/// the compressed bytes read so far. Data files compress 3 to 30 times, a file made to fill memory
+/// 1000 times.
 inline constexpr std::uint64_t most_growth = 128;
 inline constexpr std::uint64_t growth_from_bytes = std::uint64_t{64} << 20;
 
@@ -60,8 +60,8 @@ class CompressedInput {
 
     /// Reads up to `size` bytes of the content; none at its end.
     /// @param place of the reader, for messages about a damaged file: "line 7".
-    /// @throws DataError for a damaged or truncated gzip stream, one followed by anything but
-    /// zeros, and for content that exceeds most_growth.
+    /// @throws DataError for a damaged or truncated gzip stream, one followed by anything but zeros
+    /// or another gzip stream, and for content above the limit of most_growth.
     [[nodiscard]] std::size_t read(char* target, std::size_t size, const std::string& place);
 
     /// Upper bound on the size of the content: the file's size, or what most_growth allows.

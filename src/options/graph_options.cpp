@@ -32,14 +32,14 @@ std::vector<Option<TopologySpec>> topology_options() {
              bound(&TopologySpec::graph_seed, whole(0))}};
 }
 
-/// Rules have names; a matrix is a file.
+/// Rule names, or a file with a matrix.
 AllowedValues mixing_words() {
     AllowedValues allowed = one_of(mixing_rule_names());
     allowed.words.emplace_back("FILE");
     return allowed;
 }
 
-/// Mixing that is named comes after it.
+/// Overridden by a named --mixing, which is read later.
 Binding<GraphConfig> directed_binding() {
     Binding<GraphConfig> binding = bound(
         [](auto& graph) -> auto& { return graph.topology.directed; }, flag());

@@ -5,7 +5,7 @@
 
 namespace sotto {
 
-/// Which graph, and how models are mixed on it.
+/// Options for the graph and the mixing of models on it.
 [[nodiscard]] OptionGroup<GraphConfig>& graph_options();
 
 }  // namespace sotto

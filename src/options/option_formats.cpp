@@ -64,7 +64,7 @@ std::string write_words(const std::vector<std::string>& values) {
     return stream.str();
 }
 
-/// A finite number of which `check` approves.
+/// A finite number that `check` accepts.
 template <class Check>
 OptionFormat<double> real_that(AllowedValues allowed, Check check) {
     return {std::move(allowed),
@@ -207,7 +207,7 @@ void sort_agents(const std::string& option, std::vector<int>& agents) {
         throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
 }
 
-/// The parts between commas; a comma at the end adds none.
+/// The parts between commas; a final comma adds none.
 std::vector<std::string_view> list_items(std::string_view text) {
     std::vector<std::string_view> words = split(text, ',');
     if (words.back().empty()) words.pop_back();
@@ -262,10 +262,9 @@ std::string recorded_names_text(const RecordedNames& recorded) {
 namespace {
 
 using Unit = std::pair<std::string_view, double>;
-// Longer names first: each ends with the next.
-/// How many are a second.
+// Factors per second. Longer names come first, because each ends with the next.
 constexpr std::array<Unit, 3> latency_units{{{"ms", 1e3}, {"us", 1e6}, {"s", 1}}};
-/// Bits.
+/// Factors per bit.
 constexpr std::array<Unit, 4> bandwidth_units{
     {{"kbit", 1e3}, {"Mbit", 1e6}, {"Gbit", 1e9}, {"bit", 1}}};
 
@@ -275,7 +274,7 @@ std::string names_of(std::span<const Unit> units) {
     return join(names);
 }
 
-/// A number, and what its unit stands for.
+/// A number and the factor of its unit.
 std::pair<double, double> read_quantity(std::string_view option,
                                         std::string_view text,
                                         std::span<const Unit> units) {

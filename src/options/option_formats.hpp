@@ -14,7 +14,7 @@
 
 namespace sotto {
 
-/// How values of one type are read and written.
+/// How to read and write values of one type.
 template <class Value>
 struct OptionFormat {
     AllowedValues allowed;
@@ -27,7 +27,7 @@ struct OptionFormat {
 /// The shortest text that reads back as the same double: 1e-5, 0.05, 1e4, 300.
 [[nodiscard]] std::string real_text(double value);
 
-/// @throws ConfigError unless 0 < value < 1; a NaN fails.
+/// @throws ConfigError unless 0 < value < 1; NaN is refused.
 void require_inside_unit_interval(const std::string& option, double value);
 
 [[nodiscard]] OptionFormat<double> any_real();  ///< finite
@@ -36,23 +36,23 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] OptionFormat<double> real_inside_unit_interval();  ///< without its ends
 [[nodiscard]] OptionFormat<long long> whole(
     long long minimum, long long maximum = std::numeric_limits<long long>::max());
-/// A whole number, at least 1; nothing for one of the words.
+/// A whole number of at least 1; nothing for one of the words.
 /// @throws ConfigError naming option, text and what is allowed.
 [[nodiscard]] std::optional<long> number_or_word(const std::string& option,
                                                  const std::string& text,
                                                  std::vector<std::string> words);
 [[nodiscard]] OptionFormat<std::string> any_text(AllowedValues allowed = {});
-/// The same, of a file or a folder; the option's help says so.
+/// The same for the path of a file or folder, as the option's help describes.
 [[nodiscard]] OptionFormat<std::string> file_path();
 [[nodiscard]] OptionFormat<std::string> folder_path();
-/// Any but none at all: where the option has a default, nothing would mean that.
+/// Text that is not empty: for an option with a default, empty text has no meaning.
 [[nodiscard]] OptionFormat<std::string> some_text(AllowedValues allowed = {});
 [[nodiscard]] OptionFormat<bool> flag();
 [[nodiscard]] OptionFormat<bool> on_off();
-/// Words separated by blanks; one that holds blanks stands in double quotes.
-/// @throws ConfigError for none, and for one that is there twice.
+/// Words separated by blanks; words with blanks are in double quotes.
+/// @throws ConfigError for an empty list and for repeated words.
 [[nodiscard]] OptionFormat<std::vector<std::string>> word_list();
-/// The same; one may be there twice.
+/// The same, but words may be repeated.
 [[nodiscard]] OptionFormat<std::vector<std::string>> path_list();
 [[nodiscard]] OptionFormat<std::vector<std::string>> folder_list();
 
@@ -66,7 +66,7 @@ template <class Value, std::size_t N>
             [table](const Value& value) { return table.name_of(value); }};
 }
 
-/// Values of a type that has a function to read them and one, name_of, to write them.
+/// Values of a type with a parse function and name_of to write them.
 /// @param allowed of the format.  @param parse (option, text) to value.
 template <class Parse>
 [[nodiscard]] auto named(AllowedValues allowed, Parse parse) {
@@ -77,31 +77,31 @@ template <class Parse>
         [](const Value& value) { return name_of(value); }};
 }
 
-/// "a,b,...", before a graph says which agents there are; ascending.
-/// @throws ConfigError naming the option for what is no number, and for an agent named twice.
+/// "a,b,...", sorted, without a check against a graph.
+/// @throws ConfigError naming the option for an invalid number or a repeated agent.
 [[nodiscard]] std::vector<int> parse_agent_numbers(const std::string& option,
                                                    const std::string& text);
 [[nodiscard]] std::string agent_numbers_text(const std::vector<int>& agents);
-/// Of an option that takes them; none are no text.
+/// Format of agent numbers; an empty list is written as no text.
 [[nodiscard]] OptionFormat<std::vector<int>> agent_numbers();
 
-/// Agents whose views are recorded, and whether what all of them send is.
+/// Agents whose views are recorded, and whether all messages on the wire are recorded.
 struct RecordedNames {
     std::vector<int> agents;  ///< ascending
     bool wire = false;
 };
-/// The same with the word `eavesdropper`, alone or among the numbers. @throws ConfigError.
+/// The same, but the word `eavesdropper` is also allowed. @throws ConfigError.
 [[nodiscard]] RecordedNames parse_recorded_names(const std::string& option,
                                                  const std::string& text);
-/// Empty where nothing is recorded.
+/// Empty if nothing is recorded.
 [[nodiscard]] std::string recorded_names_text(const RecordedNames& recorded);
 
-/// "LATENCY:BANDWIDTH[:HOSTS[:RANKS]]": "10ms:100Mbit", "50us:25Gbit:100:10000". A latency is a
-/// number, at least 0, and s, ms or us; a bandwidth is a number above 0 and bit, kbit, Mbit or Gbit
-/// (a second; powers of 1000).
+/// "LATENCY:BANDWIDTH[:HOSTS[:RANKS]]": "10ms:100Mbit", "50us:25Gbit:100:10000". The latency is a
+/// number of at least 0 in s, ms or us; the bandwidth is a number above 0 in bit, kbit, Mbit or
+/// Gbit (per second; powers of 1000).
 /// @throws ConfigError naming the option, the part and what is allowed.
 [[nodiscard]] NetworkSpec parse_network(std::string_view option, std::string_view text);
-/// Text that parse_network turns into the same network.
+/// Text that parse_network converts to the same network.
 [[nodiscard]] std::string name_of(const NetworkSpec& spec);
 
 }  // namespace sotto

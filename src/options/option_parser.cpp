@@ -44,7 +44,7 @@ po::options_description description_of(const std::vector<WrittenGroup>& groups) 
     return all;
 }
 
-/// The option that is positional; null where there is none.
+/// The positional option; null if there is none.
 const WrittenOption* positional_of(const std::vector<WrittenGroup>& groups) {
     for (const auto& group : groups)
         for (const auto& option : group.options)
@@ -52,7 +52,7 @@ const WrittenOption* positional_of(const std::vector<WrittenGroup>& groups) {
     return nullptr;
 }
 
-/// @param before every name.
+/// @param before prefix of every name.
 std::vector<std::string> names_of(const std::vector<WrittenGroup>& groups,
                                   const std::string& before) {
     std::vector<std::string> names;
@@ -61,7 +61,7 @@ std::vector<std::string> names_of(const std::vector<WrittenGroup>& groups,
     return names;
 }
 
-/// What another program calls it: its name here.
+/// The name here of an option of another program.
 std::optional<std::string> name_of_another_program(const std::vector<WrittenGroup>& groups,
                                                    std::string name) {
     std::ranges::replace(name, '_', '-');
@@ -72,7 +72,7 @@ std::optional<std::string> name_of_another_program(const std::vector<WrittenGrou
     return std::nullopt;
 }
 
-/// @param before every name.
+/// @param before prefix of every name.
 [[noreturn]] void throw_unknown(const std::string& where,
                                 const std::string& name,
                                 const std::vector<WrittenGroup>& groups,
@@ -86,7 +86,7 @@ std::optional<std::string> name_of_another_program(const std::vector<WrittenGrou
     throw ConfigError(message);
 }
 
-/// "--json -" and a bare "--json": Boost takes "-" for a stray word, "--json=-" it understands.
+/// Joins "--json -" and a bare "--json" to "--json=-": Boost takes a separate "-" for a stray word.
 std::vector<std::string> normalised(const std::vector<std::string>& arguments) {
     std::vector<std::string> result;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -124,7 +124,7 @@ po::parsed_options parse_arguments(const std::vector<WrittenGroup>& groups,
         return true;
     });
     if (words.empty()) return parsed;
-    // Given twice, Boost says so.
+    // Boost reports a repeated one.
     if (positional->kind == OptionKind::list) words = {path_list().write(words)};
     for (const std::string& word : words)
         parsed.options.emplace_back(positional->name, std::vector{word});
@@ -141,7 +141,7 @@ po::parsed_options parse_file(const std::vector<WrittenGroup>& groups,
     return parsed;
 }
 
-/// Values of these options, out of all there are.
+/// Stores the values of the parsed options.
 void keep_values(const po::parsed_options& parsed,
                  const po::variables_map& map,
                  OptionTexts& texts) {

@@ -14,8 +14,8 @@
 
 namespace sotto {
 
-/// The options of one configuration: groups of its own, and groups of its parts. A copy of the
-/// groups as they are when they are added.
+/// The options of one configuration: its own groups and those of its parts. Groups are copied when
+/// they are added.
 template <class Config>
 class OptionSet {
   public:
@@ -24,7 +24,7 @@ class OptionSet {
         std::vector<Option<Config>> options;
     };
 
-    /// @param part the member that the group configures, as lifted() takes it.
+    /// @param part the configured member, as in lifted().
     template <class Part, class Access>
     OptionSet& add(const OptionGroup<Part>& group, Access part) {
         Group& own = groups_.emplace_back(Group{group.title, {}});
@@ -46,8 +46,7 @@ class OptionSet {
         return *this;
     }
 
-    /// What stands where the option is not given, for people, where this set has another default
-    /// than the group (OptionFacts::standing).
+    /// Sets the default that users see (OptionFacts::standing), if it differs from the group's.
     OptionSet& with_standing(std::string_view name, std::string_view standing) {
         for (Group& group : groups_)
             for (Option<Config>& option : group.options)
@@ -58,7 +57,7 @@ class OptionSet {
     [[nodiscard]] const std::vector<Group>& groups() const& { return groups_; }
     [[nodiscard]] std::vector<Group> groups() && { return std::move(groups_); }
 
-    /// Null if there is none of that name.
+    /// Null if there is no option of that name.
     const Option<Config>* look_up(std::string_view name) && = delete;
     [[nodiscard]] const Option<Config>* look_up(std::string_view name) const& {
         for (const Group& group : groups_)
@@ -67,7 +66,7 @@ class OptionSet {
         return nullptr;
     }
 
-    /// A configuration with its defaults, but for what is given; options are read in their order.
+    /// A configuration with the given options, read in their order, and defaults.
     /// @throws ConfigError naming the option, the text and what is allowed.
     [[nodiscard]] Config read(const OptionTexts& given) const {
         Config config;
@@ -78,7 +77,7 @@ class OptionSet {
         return config;
     }
 
-    /// What a configuration says, option by option; without one, the defaults.
+    /// All options with the values of a configuration, or with their defaults.
     [[nodiscard]] std::vector<WrittenGroup> written(const Config& config = {}) const {
         std::vector<WrittenGroup> result;
         for (const Group& group : groups_) {
@@ -99,7 +98,7 @@ inline constexpr bool is_optional = false;
 template <class Type>
 inline constexpr bool is_optional<std::optional<Type>> = true;
 
-/// A format and the member that holds the value, not yet of one configuration.
+/// A format and the member for the value, before the configuration type is known.
 template <class Access, class Value>
 struct BoundMember {
     Access access;
@@ -135,16 +134,16 @@ struct BoundMember {
     }
 };
 
-/// Binds an option to the member of a configuration that holds its value: of the format's type, of
-/// a number type that can hold it, or an optional one, empty where the option is not given. An
-/// empty string counts as not given.
+/// Binds an option to the member of a configuration that stores its value. The member has the
+/// format's type, a number type that can hold it, or an optional of these, empty if the option is
+/// not given. An empty string counts as not given.
 /// @param access pointer to the member, or `[](auto& c) -> auto& { return c.topology.radius; }`.
 template <class Access, class Value>
 [[nodiscard]] BoundMember<Access, Value> bound(Access access, OptionFormat<Value> format) {
     return {std::move(access), std::move(format)};
 }
 
-/// Of an option that whoever parses a command line acts on: no configuration holds it.
+/// For options that the command line parser handles and no configuration stores.
 template <class Config>
 [[nodiscard]] Binding<Config> bound_to_nothing(OptionKind kind, AllowedValues allowed = {}) {
     return {kind,

@@ -8,7 +8,7 @@ namespace sotto {
 
 namespace {
 
-/// One of the files that prove who the agents are.
+/// One of the files that authenticate the agents.
 Binding<TrainConfig> trust_file(std::string TrustConfig::*member) {
     return {OptionKind::value,
             among_others("", {"FILE"}),

@@ -5,7 +5,7 @@
 
 namespace sotto {
 
-/// Of every job in which agents exchange messages: where it writes, keys, bootstrap, links and
+/// Options of every job in which agents exchange messages: output, keys, bootstrap, links and
 /// threads.
 [[nodiscard]] OptionGroup<TrainConfig>& peer_options();
 

@@ -26,7 +26,7 @@ OptionFormat<std::string> mechanism_name(AllowedValues allowed) {
             [](const std::string& name) { return name; }};
 }
 
-/// The factor's kind and band; when it begins anew is an option of its own.
+/// Kind and band of the factor; its restart is a separate option.
 Binding<AskedPlan> temporal_kind() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
@@ -56,7 +56,7 @@ Binding<AskedPlan> temporal_restart() {
             }};
 }
 
-/// Who takes part when; b of the cycle may be left to the plan.
+/// Which records participate when; b of the cycle may be left open.
 Binding<AskedPlan> participation_of_records() {
     static constexpr std::string_view chosen = "cyclic-poisson:auto";
     return {OptionKind::value,
@@ -72,7 +72,7 @@ Binding<AskedPlan> participation_of_records() {
             }};
 }
 
-/// L, or one that follows from the others; not written where a training still has to settle it.
+/// L, or "auto"; not written if a training has to choose it.
 Binding<AskedPlan> final_gossip() {
     constexpr long long most = 100000;
     return {OptionKind::value,
@@ -91,10 +91,10 @@ Binding<AskedPlan> final_gossip() {
             }};
 }
 
-/// Of what is squared: noise, clips and steps.
+/// For values that are squared: noise, clips and steps.
 OptionFormat<double> positive_with_a_square() { return real_between(1e-100, 1e100); }
 
-/// C, or where learning it starts.
+/// C, or the start of a learned C.
 Binding<AskedPlan> clip_norm() {
     static constexpr std::string_view learnt = "auto", from = "auto:";
     return {
@@ -115,7 +115,7 @@ Binding<AskedPlan> clip_norm() {
         }};
 }
 
-/// K, or left to the plan.
+/// K, or "auto".
 Binding<AskedPlan> gossip_steps() {
     static constexpr std::string_view chosen = "auto";
     return {OptionKind::value,
@@ -133,7 +133,7 @@ Binding<AskedPlan> gossip_steps() {
             }};
 }
 
-/// The schedule without its first step size, which is an option of its own.
+/// The schedule without its first step size, which is a separate option.
 Binding<AskedPlan> step_schedule() {
     return {OptionKind::value,
             among_others("", {"constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."}),
@@ -145,7 +145,7 @@ Binding<AskedPlan> step_schedule() {
             }};
 }
 
-/// Who adds which noise.
+/// Which noise is added, and by whom.
 std::vector<Option<AskedPlan>> mechanism_options() {
     return {
         {{.name = "mechanism",
@@ -210,7 +210,7 @@ gains little more than a factor B + 1 over independent rounds.)",
          temporal_restart()}};
 }
 
-/// How much of what is protected.
+/// The budget, and what it protects.
 std::vector<Option<AskedPlan>> budget_options() {
     return {
         {{.name = "epsilon",
@@ -266,7 +266,7 @@ model, whatever C has become. [Equations](../equations.md#a-clip-that-is-learnt)
          clip_norm()}};
 }
 
-/// How often an agent sends, and how long its steps are.
+/// Number and size of steps.
 std::vector<Option<AskedPlan>> round_options() {
     return {{{.name = "rounds",
               .common = true,
@@ -309,7 +309,7 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
              bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
 }
 
-/// Which records an agent uses in a round.
+/// The records that an agent uses in a round.
 std::vector<Option<AskedPlan>> batch_options() {
     return {
         {{.name = "batch-size",
@@ -349,7 +349,7 @@ In a training it is `--batch-size` / records of each agent. `sotto account --sam
          bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
-/// What is done with noisy messages and models: it costs no privacy.
+/// Processing of noisy messages and models, which costs no privacy.
 std::vector<Option<AskedPlan>> smoothing_options() {
     return {
         {{.name = "gossip-steps",
@@ -401,7 +401,7 @@ Not where noise is added to messages or correlated over rounds. The step size co
          bound(&PlanConfig::momentum, real_between(0, 0.9999))}};
 }
 
-/// Whom the noise withstands, and files.
+/// Coalitions, and files.
 std::vector<Option<AskedPlan>> shared_noise_options() {
     return {{{.name = "coalition-size",
               .help = "colluding agents q to withstand (default: 1 for pairs and corn-hbc, else 0)",
@@ -454,7 +454,7 @@ with the cube of the number of pairs.)"},
 }  // namespace
 
 OptionGroup<AskedPlan>& plan_options() {
-    // A mechanism that is given is read after the one that --covariance means.
+    // A given mechanism is read after the one that --covariance implies.
     static OptionGroup<AskedPlan> group = option_group<AskedPlan>("Noise plan",
                                                                   {covariance_options(),
                                                                    mechanism_options(),
@@ -468,7 +468,7 @@ OptionGroup<AskedPlan>& plan_options() {
 
 namespace {
 
-/// It says the mechanism, too, for which it has to be read before --mechanism.
+/// It also sets the mechanism, so it must be read before --mechanism.
 Binding<AskedPlan> covariance_file() {
     return {OptionKind::value,
             among_others("", {"FILE.npy"}),
@@ -519,7 +519,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> adjacencies{"record-add-remove", "record-zero-out"};
 
-/// The text of an option, as it is without one.
+/// Text of an option, or the default.
 std::string_view text_or(const OptionTexts& given,
                          const std::string& option,
                          std::string_view otherwise) {

@@ -9,7 +9,7 @@ namespace sotto {
 
 namespace {
 
-/// Agents, and whether the wire is recorded.
+/// Agents whose views are recorded, and `eavesdropper` for the wire.
 Binding<TrainConfig> recorded_views() {
     return {OptionKind::value,
             among_others("", {std::string(eavesdropper_view)}),
@@ -25,7 +25,7 @@ Binding<TrainConfig> recorded_views() {
             }};
 }
 
-/// The run to resume; `member` is a part of it.
+/// The run to resume, of which `member` is a part.
 template <class Member, class Value>
 Binding<TrainConfig> of_resumed_run(Member member, const OptionFormat<Value>& format) {
     return {format.kind,

@@ -5,7 +5,7 @@
 
 namespace sotto {
 
-/// What a training evaluates, records and keeps, and which run it resumes.
+/// Options for evaluation, recordings, checkpoints and the run to resume.
 [[nodiscard]] OptionGroup<TrainConfig>& run_options();
 
 }  // namespace sotto

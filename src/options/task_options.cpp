@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-/// Tasks have names; one of your own is a file.
+/// Names of tasks, or a file with your own.
 AllowedValues task_words() {
     AllowedValues allowed = one_of(task_names());
     allowed.words.emplace_back("FILE.so");
@@ -42,7 +42,7 @@ holds the defaults that were used.)",
              bound(&TaskConfig::hidden, whole(1))}};
 }
 
-/// Names between commas.
+/// Names separated by commas.
 OptionFormat<std::vector<std::string>> name_list() {
     return {among_others("", {"NAME[,NAME...]"}),
             [](const std::string&, const std::string& text) {
@@ -70,7 +70,7 @@ OptionFormat<std::vector<ColumnBounds>> bounds_list() {
             }};
 }
 
-/// An option that says what the data mean: every rank's own, and the same on all.
+/// An option for the meaning of the data, which all ranks share but no peer sets.
 OptionFacts about_tables(std::string name, std::string help, std::string details = {}) {
     const bool common = name == "label";
     return {.name = std::move(name),
@@ -210,7 +210,7 @@ OptionTexts with_task_defaults(OptionTexts given) {
 
 OptionTexts with_agents_of_files(OptionTexts given) {
     const auto data = given.find("data");
-    // What rank 0 says of a run that is resumed makes nobody look for files.
+    // Options from rank 0 must not make a resuming process look for files.
     for (const char* says_it : {"agents", "graph", "resume"})
         if (given.contains(says_it)) return given;
     if (data == given.end()) return given;

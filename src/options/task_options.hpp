@@ -8,14 +8,14 @@
 
 namespace sotto {
 
-/// What is learnt, from which data, and its regularisation.
+/// Options for the task, its data and its regularisation.
 [[nodiscard]] OptionGroup<TrainConfig>& task_options();
 
-/// With the defaults of its task (--task, or the default one) where nothing is given.
+/// Adds the defaults of the task (--task, or the default one).
 [[nodiscard]] OptionTexts with_task_defaults(OptionTexts given);
 
-/// With as many agents as files where --data is a pattern, and nothing else says their number.
-/// @throws DataError where no file matches.
+/// Adds --agents with the number of matching files if --data is a pattern and no option sets it.
+/// @throws DataError if no file matches.
 [[nodiscard]] OptionTexts with_agents_of_files(OptionTexts given);
 
 /// "averaging has other defaults: step-size 1, ...", for help.

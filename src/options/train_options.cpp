@@ -96,7 +96,7 @@ void require_one_source_of_noise(const PlanConfig& config) {
         throw ConfigError(fmt::format(
             "--noise-std: --{} is given too; the noise follows from one of them", option));
     };
-    // config.ini of a run holds every option, so one that says its default says nothing.
+    // config.ini of a run has every option, so a default value there is not a request.
     if (config.epsilon != PlanConfig{}.epsilon) refuse("epsilon");
     if (config.budgets_file) refuse("budgets");
 }

@@ -8,7 +8,7 @@ namespace sotto {
 
 namespace {
 
-/// What a rank tells the others about an option.
+/// Text of an option in the comparison between ranks.
 std::string agreed_text(const WrittenOption& option) {
     if (!option.text) return "not given";
     if (option.kind == OptionKind::flag) return *option.text == "true" ? "on" : "off";

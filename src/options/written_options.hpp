@@ -10,16 +10,16 @@
 
 namespace sotto {
 
-/// Values of options that are given, by their names.
+/// Texts of given options, by name.
 using OptionTexts = std::map<std::string, std::string>;
 
-/// An option and what one configuration says about it.
+/// An option and its value in one configuration.
 struct WrittenOption : OptionFacts {
     OptionKind kind = OptionKind::value;
     AllowedValues allowed{};
-    std::optional<std::string> text{};  ///< its value; none: not given
+    std::optional<std::string> text{};  ///< its value; none if not given
 };
-/// With the allowed values in their place in the help.
+/// Inserts the allowed values into the help.
 [[nodiscard]] WrittenOption written_option(const OptionFacts& facts,
                                            OptionKind kind,
                                            const AllowedValues& allowed,
@@ -30,27 +30,27 @@ struct WrittenGroup {
     std::vector<WrittenOption> options;
 };
 
-/// Null if there is none of that name.
+/// Null if there is no option of that name.
 [[nodiscard]] const WrittenOption* find_option(const std::vector<WrittenGroup>& groups,
                                                std::string_view name);
 
-/// What reproduces the run, as an INI file that starts `sotto <command>` again.
+/// The options that reproduce the run, as an INI file for `sotto <command>`.
 /// @throws ConfigError for a value that the format cannot hold (# starts a comment).
 [[nodiscard]] std::string ini_text(std::string_view command,
                                    const std::vector<WrittenGroup>& groups);
 
-/// "--name value" or "--name not given", one a line: what all ranks of a training must have in
-/// common (OptionFacts::ranks_must_agree).
+/// The options that all ranks of a training need in common (OptionFacts::ranks_must_agree), as
+/// lines "--name value" or "--name not given".
 [[nodiscard]] std::string agreement_lines(const std::vector<WrittenGroup>& groups);
-/// The same of every option that reproduces the run: of jobs in which each rank computes from its
+/// The same for all options that reproduce the run, for jobs in which each rank computes from its
 /// own options.
 [[nodiscard]] std::string lines_of_all(const std::vector<WrittenGroup>& groups);
 
-/// "--name VALUE", "--name", "--name [FILE]": how an option is typed.
+/// How to type an option: "--name VALUE", "--name", "--name [FILE]".
 [[nodiscard]] std::string usage_of(const WrittenOption& option);
-/// Values that are allowed, where the help does not name them already; else empty.
+/// Allowed values that the help does not list; otherwise empty.
 [[nodiscard]] std::string values_beside_help(const WrittenOption& option);
-/// Its default; empty where it has none.
+/// The default; empty if there is none.
 [[nodiscard]] std::string default_of(const WrittenOption& option);
 
 }  // namespace sotto

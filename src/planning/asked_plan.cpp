@@ -50,7 +50,7 @@ class WhatWasAsked {
     }
 
   private:
-    /// Up to its scale, which the budget says.
+    /// Compares covariances up to their scale, which the budget determines.
     void require_covariance() const {
         const Eigen::MatrixXd own = read_npy(*config_.covariance_file);
         const Eigen::MatrixXd found = spatial_covariance(plan_);

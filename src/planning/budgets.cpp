@@ -42,7 +42,8 @@ std::vector<std::string_view> words_of_line(std::string_view line) {
     return words;
 }
 
-/// Epsilons of all agents from the lines of a budgets file: all of them with an agent, or none.
+/// Epsilons of all agents from the lines of a budgets file. Either every line names its agent, or
+/// none does.
 class EpsilonsOfFile {
   public:
     EpsilonsOfFile(std::string path, int agents) : path_(std::move(path)), agents_(agents) {}
@@ -100,7 +101,7 @@ std::vector<double> read_epsilons(const std::string& path, int agents) try {
         epsilons.add(words_of_line(line), fmt::format("{}:{}", path, reader.line_number()));
     return std::move(epsilons).finish();
 } catch (const ConfigError& error) {
-    throw DataError(error.what());  // what is wrong with a number of a file is wrong with the data
+    throw DataError(error.what());  // an invalid number in a file is an error of the data
 }
 
 void require_possible(const NoisePlan& plan,
@@ -171,16 +172,16 @@ std::vector<Exposure> build_exposures(const SettledPlan& config,
 
 namespace {
 
-/// Of rounds to come from config.steps.first_round on, for every pattern of the run.
+/// Patterns of the rounds from config.steps.first_round on.
 std::vector<SampledPattern> sampled_patterns(
     const PlanConfig& config,
     int agent,
     const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
     const Participation& participation = config.participation;
-    if (!spent)  // the longest pattern decides
+    if (!spent)  // the longest pattern determines the result
         return {{std::lround(temporal_sensitivity_squared({}, participation, config.rounds)), {}}};
     const Eigen::VectorXd counts = pattern_sensitivities_squared({}, participation, config.rounds);
-    // In a pattern without a round before or to come is nothing to be counted.
+    // Patterns without an earlier or future round are left out.
     const long first = config.steps.first_round;
     const long patterns = std::min(participation.cycle, first + config.rounds);
     std::vector<SampledPattern> result(static_cast<std::size_t>(patterns));
@@ -202,7 +203,7 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
     std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
     for (const int u : agents) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
-        if (budget.epsilon == 0) continue;  // nothing is promised
+        if (budget.epsilon == 0) continue;  // no guarantee is promised
         const double probability = exposures[static_cast<std::size_t>(u)].sampling_probability;
         const std::vector<SampledPattern> patterns = sampled_patterns(config, u, spent);
         const bool nothing = std::ranges::all_of(
@@ -254,7 +255,7 @@ CountedPlan count_plan(const NoisePlan& plan,
             budgets[u] = budget_against(noise, budgets[u], config.delta, config.calibration);
             continue;
         }
-        // What the configured noise spends, whatever the plan says.
+        // The configured noise determines the loss, whatever the plan contains.
         const Exposure& exposure = exposures[u];
         budgets[u] =
             budget_spent_by(loss_of(noise, exposure, precision_of_std(*config.noise_std, noise)),
@@ -280,7 +281,8 @@ void require_comparable(const PlanConfig& config, const NoisePlan& plan) {
     if (config.momentum > 0) refuse("with --momentum, which adds up what rounds leave");
 }
 
-/// H of all agents and rounds, and of rounds alone for a covariance R; steps in units of the first.
+/// H of all agents and rounds, and of rounds alone for a covariance R. Step sizes are relative to
+/// the first.
 class TrajectoryObjective {
   public:
     TrajectoryObjective(const PlanConfig& config, const Topography& topography)
@@ -308,7 +310,7 @@ class TrajectoryObjective {
     std::vector<double> steps_;
 };
 
-/// Tr(H (X_time^-1 (x) R)) of a plan, at the scale that it has.
+/// Tr(H (X_time^-1 (x) R)) of a plan at its own scale.
 double plan_objective(const NoisePlan& plan, const TrajectoryObjective& objective, long rounds) {
     const Eigen::MatrixXd inverse = dense_factor(plan.temporal, rounds)
                                         .triangularView<Eigen::Lower>()

@@ -15,20 +15,20 @@
 
 namespace sotto {
 
-/// One budget per agent: the configured one, or from the budgets file ("agent epsilon" a line, or
-/// one epsilon a line in agent order; # comments). @throws ConfigError, DataError.
+/// One budget per agent: the configured one, or from the budgets file (lines of "agent epsilon", or
+/// of one epsilon in agent order; # comments). @throws ConfigError, DataError.
 [[nodiscard]] std::vector<PrivacyBudget> build_budgets(const PlanConfig& config, int agents);
 
 /// One exposure per agent, for independent rounds (see count_plan). @param records N_u of every
-/// agent, or empty if there are no data yet.  @throws ConfigError as agent_exposure.
+/// agent; empty: no data yet.  @throws ConfigError as agent_exposure.
 [[nodiscard]] std::vector<Exposure> build_exposures(const SettledPlan& config,
                                                     int agents,
                                                     const std::vector<Eigen::Index>& records);
 
-/// With Poisson sampling: budgets of these agents are for rounds of their own probabilities
-/// (sampled_budget). Cost: a tenth of a second for every probability that differs, and then for
-/// every pattern in which something else was spent.
-/// @param spent in phases before, by place and participation pattern; empty: nothing.
+/// With Poisson sampling, converts these agents' budgets to rounds of their own probabilities
+/// (sampled_budget). Cost: a tenth of a second for each distinct probability, and again for each
+/// pattern with a different earlier loss.
+/// @param spent in earlier phases, by place and participation pattern; empty: nothing.
 /// @throws as sampled_budget.
 void count_sampling(std::vector<PrivacyBudget>& budgets,
                     const std::vector<Exposure>& exposures,
@@ -36,14 +36,12 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
                     std::span<const int> agents,
                     const std::function<PrivacyLoss(int agent, long pattern)>& spent = {});
 
-/// Exposures and budgets of all agents, as they count for independent rounds: what a plan is made
-/// for.
+/// Exposures and budgets of all agents for independent rounds, from which a plan is made.
 struct CountedRounds {
     std::vector<Exposure> exposures;
     std::vector<PrivacyBudget> budgets;
 };
-/// build_exposures, build_budgets and count_sampling of all agents of a run that begins.
-/// @throws as these.
+/// build_exposures, build_budgets and count_sampling for all agents of a new run. @throws as these.
 [[nodiscard]] CountedRounds count_rounds(const SettledPlan& config,
                                          int agents,
                                          const std::vector<Eigen::Index>& records);
@@ -56,14 +54,13 @@ struct CountedRounds {
 /// How the configured run uses a plan.
 [[nodiscard]] PlanUse plan_use(const PlanConfig& config, const MixingMatrix& mixing);
 
-/// The same as they count for one plan.
+/// The same for the rounds of one plan.
 struct CountedPlan : CountedRounds {};
-/// Makes exposures count what rounds of this plan have to do with each other
-/// (run_sensitivity_squared), and calibrates budgets for its noise; with --noise-std a budget is
-/// what the configured noise spends.
+/// Adapts exposures to how rounds of this plan depend on each other (run_sensitivity_squared), and
+/// calibrates budgets for its noise. With --noise-std a budget is the loss of the configured noise.
 /// @throws PrivacyError if the plan covers fewer rounds than are configured, or no bound is known;
 /// ConfigError for Laplace noise with an adjacency of records, and for noise that depends on the
-/// receiver where mixing changes.
+/// receiver if mixing changes.
 [[nodiscard]] CountedPlan count_plan(const NoisePlan& plan,
                                      const SettledPlan& config,
                                      const Topography& topography,
@@ -71,35 +68,35 @@ struct CountedPlan : CountedRounds {};
 
 /// An optimum with its certificate.
 struct CertifiedOptimum {
-    double value = 0;        ///< of noise that is within the budgets
-    double lower_bound = 0;  ///< no such noise leaves less
+    double value = 0;        ///< of noise within the budgets
+    double lower_bound = 0;  ///< no noise within the budgets achieves less
     [[nodiscard]] double relative_gap() const { return (value - lower_bound) / value; }
 };
 
-/// What a plan leaves beside the least that noise with any correlation between agents and rounds
-/// leaves: an encoder C of n T rows that need not be a product C_time (x) C_space ([U] Definition
-/// 11). Objectives Tr(H Sigma) of all models of all rounds, where the smallest kappa is 1. No plan
-/// has such noise: streams are combined by round and by agent.
+/// Compares a plan with the best noise under any correlation between agents and rounds: an encoder
+/// C of n T rows that need not be a product C_time (x) C_space ([U] Definition 11). Objectives are
+/// Tr(H Sigma) of all models of all rounds at smallest kappa 1. No plan can have such noise,
+/// because streams are combined by round and by agent.
 struct UnrestrictedNoise {
     double plan = 0;         ///< of the plan
     CertifiedOptimum any;    ///< of any C
-    CertifiedOptimum equal;  ///< of those that show no round of an agent more than alone
+    CertifiedOptimum equal;  ///< of those C that reveal no round of an agent more than alone
     [[nodiscard]] double ratio() const { return plan / any.value; }
     [[nodiscard]] double ratio_of_equal() const { return plan / equal.value; }
 };
 
-/// Against somebody who sees all messages, whatever colluders the plan withstands besides. LOCAL.
-/// @param kappa of every agent, as the plan was made for.
+/// Counts an observer of all messages, without the colluders that the plan also withstands. LOCAL.
+/// @param kappa of every agent, as for the plan.
 /// Cost: some tens of eigendecompositions of n T rows.
 /// @throws ConfigError above most_joint_rows rows; without noise; for plans of a trusted
-/// aggregator, noise on messages and sampled rounds, whose limits are not of this kind; and with
-/// momentum, which the objective leaves out.
+/// aggregator, noise on messages and sampled rounds, whose limits have another form; and with
+/// momentum, which the objective omits.
 [[nodiscard]] UnrestrictedNoise unrestricted_noise(const PlanConfig& config,
                                                    const Topography& topography,
                                                    const NoisePlan& plan,
                                                    const Eigen::VectorXd& kappa);
 
-/// For people, lines of `sotto plan`.
+/// Lines of `sotto plan`.
 [[nodiscard]] std::string text_of(const UnrestrictedNoise& noise);
 
 }  // namespace sotto

@@ -29,7 +29,7 @@ namespace sotto {
 
 namespace {
 
-/// A graph, and what there is to say about how it came about.
+/// A graph and how it was made.
 struct DescribedGraph {
     Graph graph;
     std::string description;
@@ -67,14 +67,14 @@ DescribedGraph draw_graph(const TopologySpec& spec) {
     return {std::move(generated.graph), std::move(description), std::move(notes)};
 }
 
-/// The same matrix in every round.
+/// Mixing with the same matrix in every round.
 MixingMatrix fixed_mixing(const GraphConfig& config, const PlanConfig* plan, const Graph& graph) {
     std::vector<int> everybody(static_cast<std::size_t>(graph.agents()));
     std::iota(everybody.begin(), everybody.end(), 0);
     return configured_mixing(config, plan, graph, everybody);
 }
 
-/// Matrices of one period, and the graph they are on: of random ones the union of their graphs.
+/// Matrices of one period and their graph; for random matrices, the union of their graphs.
 ScheduledMixing schedule_of(const GraphConfig& config,
                             const PlanConfig* plan,
                             long rounds,
@@ -114,7 +114,7 @@ DescribedGraph configured_graph(const GraphConfig& config) {
                        : draw_graph(config.topology);
 }
 
-/// @param plan null where no noise is planned.
+/// @param plan null if no noise is planned.
 BuiltTopography built_topography(const GraphConfig& config, const PlanConfig* plan, long rounds) {
     DescribedGraph made = configured_graph(config);
     if (!made.graph.connected())
@@ -175,7 +175,7 @@ Digest digest_of_input(const MixingDesignInput& input) {
     return hasher.finish();
 }
 
-/// R of --plan FILE among those who are there; nothing for a plan without noise.
+/// R of --plan FILE for the remaining agents; none for a plan without noise.
 std::optional<Eigen::MatrixXd> given_covariance(const NoisePlan& plan, std::span<const int> kept) {
     if (plan.noiseless()) return std::nullopt;
     if (!plan.same_message_to_all() || plan.entry != NoiseEntry::gradient ||
@@ -192,7 +192,7 @@ std::optional<Eigen::MatrixXd> given_covariance(const NoisePlan& plan, std::span
     return covariance(places, places);
 }
 
-/// Seed groups between those who are there, by their places among them.
+/// Seed groups of the remaining agents, by their new places.
 std::vector<SeedGroup> groups_between(const std::vector<SeedGroup>& groups,
                                       std::span<const int> kept) {
     std::vector<SeedGroup> result;
@@ -208,7 +208,7 @@ std::vector<SeedGroup> groups_between(const std::vector<SeedGroup>& groups,
     return result;
 }
 
-/// @param between the graph between those who are there, connected.
+/// @param between the connected graph of the remaining agents.
 MixingDesignInput mixing_input(const PlanConfig& plan,
                                const Graph& graph,
                                std::span<const int> kept,
@@ -230,7 +230,7 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     if (plan.covariance_file) {
         const Eigen::MatrixXd given = read_npy(*plan.covariance_file);
         const std::vector<int> places(kept.begin(), kept.end());
-        // One of another size is refused where the noise is designed.
+        // design_mixing refuses another size.
         if (given.rows() == graph.agents() && given.cols() == graph.agents()) {
             input.covariance = given(places, places);
             return input;
@@ -239,7 +239,7 @@ MixingDesignInput mixing_input(const PlanConfig& plan,
     const Mechanism& mechanism = find_mechanism("mechanism", plan.mechanism);
     if (!mechanism.needs_budget) return input;
     input.mechanism = &mechanism;
-    if (!shapes_mixing(mechanism)) return input;  // is refused
+    if (!shapes_mixing(mechanism)) return input;  // refused later
     input.common_variance = plan.common_variance || mechanism.common_variance;
     input.coalition_size =
         std::min(coalition_size_of(plan, graph.agents(), nullptr), between.agents() - 1);
@@ -275,7 +275,7 @@ MixingMatrix designed_mixing(const PlanConfig* plan,
         });
 }
 
-/// Every connected part by itself.
+/// Designs each connected part separately.
 MixingMatrix designed_in_parts(const PlanConfig* plan,
                                const Graph& graph,
                                std::span<const int> kept) {

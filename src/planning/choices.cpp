@@ -25,7 +25,7 @@ namespace sotto {
 
 namespace {
 
-/// @throws ConfigError where no noise is planned that could be compared.
+/// @throws ConfigError if there is no planned noise to compare.
 void require_budget_to_choose_for(const PlanConfig& config) {
     const auto refuse = [](const std::string& why) {
         throw ConfigError(fmt::format(
@@ -40,7 +40,7 @@ void require_budget_to_choose_for(const PlanConfig& config) {
         refuse("with --temporal one-lag, where a sampled round would count more than once");
 }
 
-/// Powers of two below the largest b, and that.
+/// Powers of two below the largest b, then the largest b.
 std::vector<long> cycles_to_try(const PlanConfig& config,
                                 const std::vector<Eigen::Index>& records) {
     const Eigen::Index fewest = records.empty() ? 0 : *std::ranges::min_element(records);
@@ -63,7 +63,7 @@ long widest_band(const PlanConfig& config, long cycle) {
                : cycle - 1;
 }
 
-/// Plans of one candidate after the other.
+/// Plans candidates one by one.
 class CandidatePlans {
   public:
     CandidatePlans(const PlanConfig& config,
@@ -85,8 +85,8 @@ class CandidatePlans {
     }
 
   private:
-    /// In units of the smallest kappa. Without a temporal factor it depends on nothing else than
-    /// how kappa differs between agents.
+    /// In units of the smallest kappa. Without a temporal factor it depends only on how kappa
+    /// differs between agents.
     double objective_of(const PlanConfig& trial,
                         const CountedRounds& counted,
                         const Eigen::VectorXd& relative) {
@@ -155,7 +155,7 @@ namespace {
 constexpr double near_enough = 1.1;
 constexpr double little_disagreement = 0.01;
 
-/// Of all messages, where agents exchange once a round.
+/// Bytes of all messages with one exchange per round.
 double bytes_of(const PlanConfig& config, const Topography& topography, double message_bytes) {
     return message_bytes * static_cast<double>(config.rounds) *
            static_cast<double>(topography.graph.messages());
@@ -166,7 +166,7 @@ PlanConfig with_gossip_steps(PlanConfig config, int steps) {
     return config;
 }
 
-/// Plans of one K after the other, each solved once.
+/// Plans for values of K, each solved once.
 class GossipPlans {
   public:
     GossipPlans(const PlanConfig& config,
@@ -205,7 +205,7 @@ class GossipPlans {
     std::map<int, GossipCandidate> candidates_;
 };
 
-/// Of what --max-bytes leaves. @throws ConfigError where it does not leave one step.
+/// Most steps within --max-bytes. @throws ConfigError if it is too small for one step.
 int most_steps(const PlanConfig& config, double bytes_a_step) {
     if (!config.max_bytes) return most_gossip_steps;
     const double steps = *config.max_bytes / bytes_a_step;
@@ -235,7 +235,7 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
     const double reached = plans.at(1).noise;
     choice.trusted = plans.trusted();
     choice.wanted = near_enough * choice.trusted;
-    int below = 0, above = 1;  // the least K that is enough lies above `below`, up to `above`
+    int below = 0, above = 1;  // the least sufficient K is above `below` and at most `above`
     if (!(reached <= choice.wanted)) {
         choice.wanted = std::max(choice.wanted, near_enough * plans.at(enough).noise);
         for (; above < enough && !(plans.at(above).noise <= choice.wanted);
@@ -326,8 +326,8 @@ ShapeChoice choose_temporal(const AskedPlan& config,
 
 namespace {
 
-/// The sampled noise for an epsilon grows more slowly than the root of the rounds: what this many
-/// rounds gain, more gain too. Keeps a statement below a second.
+/// Upper limit on counted rounds, to keep a statement below a second. Sampled noise for an epsilon
+/// grows more slowly than the root of the rounds, so more rounds gain at least as much.
 constexpr long most_counted_rounds = 1'000'000;
 
 bool promises_an_epsilon(const PlanConfig& config, const PrivacyBudget& budget) {
@@ -335,14 +335,14 @@ bool promises_an_epsilon(const PlanConfig& config, const PrivacyBudget& budget) 
            budget.noise == StreamDistribution::gaussian;
 }
 
-/// Whether its rounds are independent noise on gradients. A plan file says itself what it is, when
-/// it is read.
+/// Whether the mechanism has independent noise on gradients. Plan files are checked when they are
+/// read.
 bool can_be_sampled(const PlanConfig& config) {
     const Mechanism* const mechanism = mechanisms().look_up(config.mechanism);
     return mechanism != nullptr && mechanism->independent_rounds();
 }
 
-/// Noise on gradients for this distance, in its units; the distances of two budgets compare.
+/// Noise on gradients, in units that make two budgets comparable.
 double noise_of(double sensitivity, double rounds, const PrivacyLoss& limit) {
     return sensitivity *
            std::sqrt(rounds / largest_squared_distance(StreamDistribution::gaussian, limit));
@@ -402,7 +402,7 @@ std::vector<std::string> sampling_statements(const PlanConfig& config,
             "counted in every round.",
             *least)};
     if (records.empty()) return {};
-    // It gains least who has fewest records for its batches.
+    // The agent with the fewest records for its batches gains least.
     const auto place =
         static_cast<std::size_t>(std::ranges::min_element(records) - records.begin());
     const auto gain = gain_of_switching(config, budgets[place], exposures[place], records[place]);

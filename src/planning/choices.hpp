@@ -12,52 +12,52 @@
 
 namespace sotto {
 
-/// One cycle of --participation cyclic-poisson:auto, and what its plan leaves.
+/// One cycle of --participation cyclic-poisson:auto and its plan's noise.
 struct CycleCandidate {
     long cycle = 1;
     long band = 0;     ///< B of its temporal factor; 0: independent rounds
     double noise = 0;  ///< Tr(M R), or Tr(H (X_time^-1 (x) R)), at the budget [gradient unit^2]
 };
 
-/// How b of --participation cyclic-poisson:auto was chosen; without candidates it was not asked
-/// for.
+/// The choice of b for --participation cyclic-poisson:auto; without candidates, it was not
+/// requested.
 struct CycleChoice {
     std::vector<CycleCandidate> candidates;  ///< ascending; the first is b = 1
     std::size_t chosen = 0;
     [[nodiscard]] const CycleCandidate& best() const { return candidates[chosen]; }
 };
 
-/// With b of this candidate, and its band where the mechanism takes a temporal factor.
+/// Sets b of this candidate, and its band if the mechanism takes a temporal factor.
 [[nodiscard]] PlanConfig with_cycle(PlanConfig config, const CycleCandidate& candidate);
 
-/// Plans for b = 1, 2, 4, ... and for the largest b that every agent's probability b q_u <= 1 and
-/// the rounds allow, and takes the one that leaves least noise at the budget; of equals the first.
-/// Mechanisms that take a temporal factor get the widest band that keeps a record's rounds apart,
-/// b - 1, or that of --temporal banded:B if it is narrower; b = 1 stands for independent rounds.
+/// Plans for b = 1, 2, 4, ... and for the largest b that the rounds and every agent's probability b
+/// q_u <= 1 allow. Chooses the plan with the least noise at the budget, and the first of equals.
+/// Mechanisms that take a temporal factor get the widest band that separates a record's rounds, b -
+/// 1, or that of --temporal banded:B if it is narrower; b = 1 means independent rounds.
 /// @param config with any cycle.  @param records of every agent; empty: not known.
-/// @throws ConfigError where there is no budget to plan for (--noise-std, --plan, a mechanism
-/// without noise), for --temporal one-lag, and as planning throws.
-/// Cost: a plan for each b; of mechanisms with independent rounds only where agents' shares of the
+/// @throws ConfigError if there is no budget to plan for (--noise-std, --plan, a mechanism without
+/// noise), for --temporal one-lag, and as planning throws.
+/// Cost: a plan for each b; for mechanisms with independent rounds only if agents' shares of the
 /// noise differ.
 [[nodiscard]] CycleChoice choose_cycle(const PlanConfig& config,
                                        const Topography& topography,
                                        const std::vector<Eigen::Index>& records);
 
-/// "b = 8 leaves least noise: ..." in words; empty where nothing was chosen.
+/// "b = 8 leaves least noise: ..."; empty if nothing was chosen.
 [[nodiscard]] std::string text_of(const CycleChoice& choice);
 
-/// One K of --gossip-steps, and what its plan leaves.
+/// One K of --gossip-steps and its plan's noise.
 struct GossipCandidate {
     int steps = 1;
     double noise = 0;  ///< Tr(M R) at kappa 1
-    double bytes = 0;  ///< that all agents send in the rounds
+    double bytes = 0;  ///< sent by all agents in the rounds
 };
 
-/// How K of --gossip-steps auto was chosen; without candidates it was not asked for.
+/// The choice of K for --gossip-steps auto; without candidates, it was not requested.
 struct GossipChoice {
     std::vector<GossipCandidate> candidates;  ///< those planned for, ascending
     int chosen = 1;                           ///< K
-    double wanted = 0;                        ///< noise that K was to come down to
+    double wanted = 0;                        ///< noise that K had to reach
     double trusted = 0;                       ///< of a trusted aggregator
     bool limited = false;                     ///< by --max-bytes, or by most_gossip_steps
 };
@@ -65,65 +65,64 @@ struct GossipChoice {
 /// The largest K that is tried.
 inline constexpr int most_gossip_steps = 256;
 
-/// The least K whose planned noise is within a tenth of the trusted aggregator's, or, where the
-/// mechanism cannot come that near, of what it leaves when the exchanges of a round leave a
-/// hundredth of any disagreement; at most what --max-bytes allows.
+/// The least K whose planned noise is within a tenth of the trusted aggregator's. If the mechanism
+/// cannot reach that, the noise must be within a tenth of what the mechanism leaves when a round's
+/// exchanges reduce any disagreement to a hundredth. At most what --max-bytes allows.
 /// @param config with any K.  @param records of every agent; empty: not known.
-/// @param message_bytes of one message, which --max-bytes counts.
+/// @param message_bytes of one message, for --max-bytes.
 /// @throws as planning. Cost: about twice log2 K plans.
 [[nodiscard]] GossipChoice choose_gossip_steps(const PlanConfig& config,
                                                const Topography& topography,
                                                const std::vector<Eigen::Index>& records,
                                                double message_bytes);
 
-/// Plans for K = 1, 2, 4 and 8, for people to choose from. @throws as planning. Cost: four plans.
+/// Plans for K = 1, 2, 4 and 8, to show to the user. @throws as planning. Cost: four plans.
 [[nodiscard]] std::vector<GossipCandidate> compare_gossip_steps(
     const PlanConfig& config,
     const Topography& topography,
     const std::vector<Eigen::Index>& records,
     double message_bytes);
 
-/// "K = 4: ..." in words; empty where nothing was chosen.
+/// "K = 4: ..."; empty if nothing was chosen.
 [[nodiscard]] std::string text_of(const GossipChoice& choice);
 
-/// The shape of --temporal auto (affordable_shape); empty where the configuration leaves none open:
-/// it names one, has a plan already, or its mechanism takes none. With an open cycle the widest
-/// band that agents can afford, which choose_cycle narrows.
-/// @param records of every agent, which count where batches are all of them; empty: not known.
-/// @param dimension d.
-/// @throws as affordable_shape.
+/// The shape of --temporal auto (affordable_shape). Empty if it is not open: the configuration
+/// names one or has a plan already, or its mechanism takes none. With an open cycle it is the
+/// widest band that agents can afford, which choose_cycle narrows.
+/// @param records of every agent, used if batches are all of them; empty: not known.
+/// @param dimension d.  @throws as affordable_shape.
 [[nodiscard]] ShapeChoice choose_temporal(const AskedPlan& config,
                                           const Topography& topography,
                                           const std::vector<Eigen::Index>& records,
                                           long dimension);
 
-/// Whether that has a shape to choose.
+/// Whether the configuration leaves the shape to choose_temporal.
 [[nodiscard]] bool leaves_shape_open(const AskedPlan& config);
 
-/// How what was open was chosen, for people; each without candidates where it was not open.
+/// How open values were chosen, for the user. A choice has no candidates if it was not open.
 struct PlanChoices {
-    ShapeChoice temporal;  ///< of a cycle that was chosen none: it brings its own band
+    ShapeChoice temporal;  ///< none with a chosen cycle, which has its own band
     CycleChoice cycle;
     GossipChoice gossip;
 };
 
-/// How many times less noise an agent adds to its gradients because its batches are sampled in
-/// secret, than if each of its records counted in every round; the budget as count_sampling leaves
-/// it, where nothing was spent before. Nothing where no epsilon was asked for.
+/// The factor by which secretly sampled batches reduce an agent's noise on gradients, compared with
+/// records that count in every round. The budget is that of count_sampling without earlier losses.
+/// Nothing if no epsilon was requested.
 [[nodiscard]] std::optional<double> sampling_gain(const PlanConfig& config,
                                                   const PrivacyBudget& budget);
 
-/// How many times less noise it would add with --adjacency record-add-remove and --participation
-/// poisson than as configured; of more than 1 000 000 rounds no more than that. Nothing where
-/// these change nothing or are impossible.
+/// The factor by which --adjacency record-add-remove and --participation poisson would reduce the
+/// configured noise; above 1 000 000 rounds, a lower bound. Nothing if they change nothing or are
+/// impossible.
 /// @param exposure as configured.  @param records of the agent, at least its batch.
-/// Cost: a tenth of a second, of a million rounds half a one.
+/// Cost: a tenth of a second; for a million rounds half a second.
 [[nodiscard]] std::optional<double> gain_of_switching(const PlanConfig& config,
                                                       const PrivacyBudget& budget,
                                                       const Exposure& exposure,
                                                       Eigen::Index records);
 
-/// The same in words, of the agent that gains least. Cost: as gain_of_switching.
+/// The same as a sentence on the agent that gains least. Cost: as gain_of_switching.
 /// @param records of every agent; empty: not known.
 [[nodiscard]] std::vector<std::string> sampling_statements(
     const PlanConfig& config,

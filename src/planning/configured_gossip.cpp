@@ -16,7 +16,7 @@ namespace {
 constexpr double final_disagreement = 0.05;
 constexpr long rounds_an_exchange = 20;
 
-/// Of the exchanges after the last round.
+/// Rule of the exchanges after the last round.
 GossipRule final_rule(const MixingMatrix& mixing) {
     return mixing.symmetric() && mixing_radius(mixing) < 1 ? GossipRule::chebyshev
                                                            : GossipRule::plain;

@@ -31,7 +31,7 @@ std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
                                             : ", of the run's directory");
 }
 
-/// Of agents with budgets of their own the smallest and the largest epsilon.
+/// The epsilon, or the smallest and largest of agents with budgets of their own.
 std::string budgets_text(const std::vector<PrivacyBudget>& budgets) {
     const auto [least, most] = std::ranges::minmax(budgets, {}, &PrivacyBudget::epsilon);
     if (least.epsilon == most.epsilon) return text_of(most);
@@ -49,7 +49,7 @@ std::string budget_line(const std::vector<PrivacyBudget>& budgets, const PlanCon
                            : std::string());
 }
 
-/// What agents contribute, where it is not one gradient in every round.
+/// What agents contribute, unless it is one gradient per round.
 std::string updates_line(const PlanConfig& config) {
     std::vector<std::string> parts;
     if (config.local_steps > 1) parts.push_back(fmt::format("{} local steps", config.local_steps));
@@ -59,7 +59,7 @@ std::string updates_line(const PlanConfig& config) {
     return parts.empty() ? std::string() : fmt::format("updates    {}\n", fmt::join(parts, "; "));
 }
 
-/// What is done beside mixing once a round, where anything is.
+/// The smoothing beside one mixing per round, if any.
 std::string smoothing_line(const PlanConfig& config) {
     std::vector<std::string> parts;
     if (config.gossip != GossipRule::plain && config.gossip_steps > 1)
@@ -89,7 +89,7 @@ std::string gossip_line(const GossipChoice& choice) {
                                      : fmt::format("gossip     {}\n", text_of(choice));
 }
 
-/// Bytes in the unit that fits.
+/// Bytes in a suitable unit.
 std::string bytes_text(double bytes) {
     for (const char* unit : {"B", "kB", "MB", "GB"}) {
         if (bytes < 1000) return fmt::format("{:.3g} {}", bytes, unit);
@@ -138,7 +138,7 @@ std::string optimal_line(const Design& design, double variance_cap) {
                            : "");
 }
 
-/// What somebody learns, and the parameter of that loss: "epsilon 9.7 (mu 1.9)".
+/// The observer's loss and its parameter: "epsilon 9.7 (mu 1.9)".
 std::string reached_text(const Guarantee& reached) {
     std::string text = fmt::format("epsilon {:.6g}", reached.epsilon);
     if (reached.infinite()) return text;
@@ -205,7 +205,7 @@ std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {
         stated_delta(most.noise, most.delta));
 }
 
-/// What "times" means: variances, as the report has them.
+/// Explains "times": a ratio of variances, as in the report.
 std::string noise_words(const PlannedNoise& planned) {
     const double objective = planned.design.objective;
     if (planned.design.plan.noiseless() || !std::isfinite(objective) ||
@@ -233,7 +233,8 @@ std::string observers_words(const NoisePlan& plan) {
                            : fmt::format(", any {} agents among them", plan.coalition_size));
 }
 
-/// A gigabit a second and a fifth of a millisecond an exchange, for the agent with most neighbours.
+/// Link time of the agent with most neighbours at a gigabit per second and a fifth of a millisecond
+/// per exchange.
 double link_seconds(int steps, long rounds, int degree, long dimension) {
     constexpr double seconds_an_exchange = 2e-4, bytes_a_second = 1e9 / 8;
     const double bytes = 8.0 * static_cast<double>(dimension) * degree;
@@ -304,7 +305,7 @@ bool asks_for_updates(const PlanConfig& config) {
     return config.local_steps > 1 || config.client_probability;
 }
 
-/// @param otherwise what is allowed besides doing without.
+/// @param otherwise what is allowed besides omitting the option.
 [[noreturn]] void refuse_updates(const PlanConfig& config,
                                  const std::string& with,
                                  const std::string& otherwise) {

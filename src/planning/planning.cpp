@@ -113,13 +113,13 @@ PlannedNoise plan_before_start(const SettledPlan& config,
 
 namespace {
 
-/// Whether noise is correlated over rounds: then objectives are of the trajectory.
+/// Whether noise is correlated over rounds, so that objectives are of the trajectory.
 bool over_rounds(const Mechanism& mechanism, const std::optional<NoisePlan>& given) {
     return mechanism.correlates_rounds ||
            (given && given->temporal.kind != TemporalFactor::Kind::identity);
 }
 
-/// For mixing that changes from round to round.
+/// Sets the schedule if mixing changes over rounds.
 void set_schedule(DesignInput& input,
                   const PlanConfig& config,
                   const Topography& topography,
@@ -133,7 +133,7 @@ void set_schedule(DesignInput& input,
             topography.schedule(), config.utility, config.rounds, config.gossip_steps);
 }
 
-/// @throws ConfigError for choices that the mechanism does not leave.
+/// @throws ConfigError for choices that the mechanism does not allow.
 void require_choices(const PlanConfig& config,
                      const Mechanism& mechanism,
                      const Mechanism& spatial) {
@@ -165,7 +165,7 @@ Eigen::VectorXd precision_limits(const PlanConfig& config, const CountedRounds& 
     return kappa;
 }
 
-/// M of what mixes the messages of this plan.
+/// M for the mixing of this plan's messages.
 Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
@@ -183,7 +183,7 @@ Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     return design_utility(averaged);
 }
 
-/// A plan that nobody solves here: rated, but with no bound of what could be.
+/// Rates a given plan, without a lower bound on the objective.
 Design rated(NoisePlan plan, const DesignInput& input) {
     Design design;
     design.lower_bound = not_a_number;
@@ -196,7 +196,8 @@ Design rated(NoisePlan plan, const DesignInput& input) {
     return design;
 }
 
-/// Noise of one round as configured, however much louder rounds together have to be.
+/// Scales noise so that one round has the configured noise, even if rounds together would need
+/// more.
 void quieten_to_one_round(NoisePlan& plan, const PlanConfig& config, const MixingMatrix& mixing) {
     const Eigen::VectorXd squared =
         run_sensitivity_squared(plan, plan_use(config, mixing), config.rounds);
@@ -278,7 +279,7 @@ namespace {
         "{}: {} is not possible with --dropout-probability (allowed: {})", option, value, allowed));
 }
 
-/// Tr(M R) where the smallest kappa is 1.
+/// Tr(M R) at smallest kappa 1.
 double objective_of(const NoisePlan& plan, const Eigen::MatrixXd& utility, double kappa) {
     return utility.cwiseProduct(spatial_covariance(plan)).sum() * kappa;
 }

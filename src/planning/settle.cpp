@@ -19,7 +19,7 @@ class Decider {
   public:
     Decider(Network* network, bool solves) : network_(network), solves_(solves) {}
 
-    /// What is decided, as text; empty where nothing is open.
+    /// The choice as text; empty if nothing is open.
     [[nodiscard]] std::string decide(const OpenChoice& choice,
                                      bool open,
                                      const std::function<std::string()>& choose) const {
@@ -29,11 +29,11 @@ class Decider {
         });
         return network_ != nullptr ? agree_on_choice(*network_, choice, open, own) : own;
     }
-    /// Process 0's text of at most these bytes; alone its own.
+    /// Process 0's text with at most this many bytes; alone, the own one.
     [[nodiscard]] std::string from_leader(const std::string& own, std::size_t most_bytes) const {
         return network_ != nullptr ? network_->broadcast(own, most_bytes) : own;
     }
-    /// An error of one process is everybody's.
+    /// Runs work; an error in one process is thrown in all.
     void together(const std::function<void()>& work) const {
         network_ != nullptr ? network_->agree(work) : work();
     }
@@ -128,7 +128,7 @@ Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& 
     settle_final_gossip(plan, inputs, decider);
     choices.temporal = settle_temporal(plan, inputs, decider);
     choices.cycle = settle_cycle(plan, inputs, decider);
-    // A cycle that was chosen brings its own band.
+    // A chosen cycle has its own band.
     if (!choices.cycle.candidates.empty()) choices.temporal = {};
     choices.gossip = settle_gossip_steps(plan, inputs, decider);
     return {SettledPlan(static_cast<const PlanConfig&>(plan)), std::move(choices)};

@@ -12,48 +12,48 @@
 
 namespace sotto {
 
-/// What choices depend on beside the plan that was asked for.
+/// Inputs of choices besides the requested plan.
 struct PlanInputs {
     const Topography& topography;
     std::vector<Eigen::Index> records{};                     ///< of every agent; empty: not known
     long dimension = 1;                                      ///< parameters of the model
-    MessagePrecision precision = MessagePrecision::float64;  ///< which --max-bytes counts
-    bool rounds_alone = false;  ///< figures of the rounds are asked for: final gossip is none
-    bool secure_sum = false;    ///< likewise, whatever process 0 says
+    MessagePrecision precision = MessagePrecision::float64;  ///< for --max-bytes
+    bool rounds_alone = false;  ///< figures of the rounds alone are requested: no final gossip
+    bool secure_sum = false;    ///< likewise, whatever process 0 chooses
 };
 
-/// A plan with nothing open, and how that came about.
+/// A settled plan and how its values were chosen.
 struct Settlement {
     SettledPlan plan;
     PlanChoices choices;  ///< on processes that solve plans
 };
 
-/// Chooses everything that was left open, in the order in which the choices depend on each other:
-/// final gossip, the shape of the temporal factor, the cycle (which narrows its band), gossip
-/// steps. Cost: see choose_temporal, choose_cycle, choose_gossip_steps.
-/// @throws ConfigError as these, and as require_possible_smoothing.
+/// Chooses all open values in the order of their dependencies: final gossip, the shape of the
+/// temporal factor, the cycle (which narrows its band), gossip steps. Cost: see choose_temporal,
+/// choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as
+/// require_possible_smoothing.
 [[nodiscard]] Settlement settle(const AskedPlan& asked, const PlanInputs& inputs);
 
 /// The same with other processes: process 0 chooses, and every process that solves plans (`solves`)
 /// compares with its own choice. COLLECTIVE, after options were compared.
-/// @throws as settle(); NetworkError where two processes chose differently, or process 0 chose
-/// nothing or something that is not allowed; the same on every process.
+/// @throws as settle(); NetworkError if two processes chose differently, or process 0 chose nothing
+/// or an invalid value; the same on every process.
 [[nodiscard]] Settlement settle(const AskedPlan& asked,
                                 const PlanInputs& inputs,
                                 Network& network,
                                 bool solves);
 
-/// What an option leaves to the plan, for messages.
+/// An open option, for messages.
 struct OpenChoice {
     std::string_view what;     ///< "K"
     std::string_view option;   ///< "--gossip-steps auto"
     std::string_view instead;  ///< "--gossip-steps K"
 };
 
-/// Process 0's choice, where this process leaves it open; empty otherwise. COLLECTIVE.
-/// @param own in at most 64 characters what this process chose, empty where it did not choose.
-/// @throws NetworkError where process 0 chose nothing, or something else than this process; the
-/// same on every process.
+/// Process 0's choice if this process leaves it open; otherwise empty. COLLECTIVE.
+/// @param own choice of this process in at most 64 characters; empty if it made none.
+/// @throws NetworkError if process 0 chose nothing, or differs from this process; the same on every
+/// process.
 [[nodiscard]] std::string agree_on_choice(Network& network,
                                           const OpenChoice& choice,
                                           bool open,

@@ -20,7 +20,7 @@ namespace sotto {
 
 namespace {
 
-/// Key rings for estimating time: throw-away keys, nothing drawn from them is ever sent.
+/// Throw-away key rings for time estimates. Nothing drawn from them is ever sent.
 std::vector<KeyRing> throw_away_rings(const Network& network, const NoisePlan& plan) {
     const auto groups = groups_of_agents(plan);
     std::vector<KeyRing> rings;
@@ -32,13 +32,13 @@ std::vector<KeyRing> throw_away_rings(const Network& network, const NoisePlan& p
     return rings;
 }
 
-/// Of a round, in the slowest process [s].
+/// Seconds per round, in the slowest process.
 struct MeasuredRound {
     double compute = 0;  ///< gradients and noise
     double total = 0;    ///< with empty messages
 };
 
-/// Gradients and noise of the local agents' round, which nobody sees. @return [s]
+/// Times one round of gradients and noise of the local agents; the result is discarded. @return [s]
 double compute_round(PreparedRun& prepared,
                      NoiseSource& noise,
                      std::uint64_t batch,
@@ -80,7 +80,7 @@ MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
     Eigen::MatrixXd gradients = no_gradients(prepared), messages = no_messages(prepared, noise);
     const auto outgoing = outgoing_messages(noise.outputs(), messages, prepared.agents.size());
     const int repetitions = static_cast<int>(std::min(5L, rounds));
-    // An average round, where the past is drawn again.
+    // Where past noise is drawn again, the cost grows with the round: take an average one.
     const long first_round = noise.draws_past_again(initial.size())
                                  ? std::min<long>(noise.lags(), rounds - repetitions) / 2
                                  : 0;
@@ -101,8 +101,8 @@ MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
     return {network.maximum(compute) / repetitions, total / repetitions};
 }
 
-/// Where there is only this process, it has computed for all agents: an agent's share, for those of
-/// the host with most of them, on as many cores as this machine has.
+/// Compute seconds on the host with most agents. A single process has computed for all agents, so
+/// its time is scaled to that host's agents and to the cores of this machine.
 double compute_on_host(const Network& network, const RankLayout& layout, double measured) {
     if (network.processes() > 1) return measured;
     const RankLayout::Load load = layout.heaviest();
@@ -111,7 +111,7 @@ double compute_on_host(const Network& network, const RankLayout& layout, double 
     return measured / network.agents() * load.agents / cores;
 }
 
-/// COLLECTIVE. @param compute of a round [s].
+/// COLLECTIVE. @param compute seconds per round.
 NetworkEstimate estimate_over(const NetworkSpec& spec,
                               const PreparedRun& prepared,
                               bool same_to_all,
@@ -138,7 +138,8 @@ NetworkEstimate estimate_over(const NetworkSpec& spec,
             .busiest_bytes = exchanges * one.busiest_bytes};
 }
 
-/// That this process holds at once. What is for all agents of a process comes once.
+/// Messages from other processes that this process holds at once. One message serves all its agents
+/// where noise does not depend on the receiver.
 std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource& noise) {
     const Network& network = prepared.run.network;
     const bool for_all = noise.outputs().size() == prepared.agents.size();
@@ -153,7 +154,7 @@ std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource
     return for_all ? std::ssize(senders) : links;
 }
 
-/// Vectors of this process.
+/// Bytes of the vectors that this process holds.
 double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
     const Run& run = prepared.run;
     const Eigen::Index dimension = prepared.initial.size();
@@ -194,7 +195,7 @@ RunEstimate estimate_run(PreparedRun& prepared) {
 
 namespace {
 
-/// Consecutive ranks on hosts without names of their own.
+/// Assigns consecutive ranks to unnamed hosts.
 RankLayout consecutive(AgentBlocks agents, int hosts) {
     const int ranks = agents.processes();
     const AgentBlocks of_hosts(ranks, hosts);
@@ -204,7 +205,7 @@ RankLayout consecutive(AgentBlocks agents, int hosts) {
     return layout;
 }
 
-/// Ranks where they are. COLLECTIVE.
+/// The layout that the ranks really have. COLLECTIVE.
 RankLayout as_placed(Network& network) {
     RankLayout layout{network.blocks(), {}, {}};
     for (std::string& name : network.all_gather(local_host_name(), most_line_bytes)) {

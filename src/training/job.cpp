@@ -23,15 +23,16 @@ namespace sotto {
 
 namespace {
 
-/// What all processes find at once each tells at once, but the lowest ends the job. (Where two end
-/// it, mpirun of Open MPI may crash or hang.) The launcher's SIGTERM ends who waits.
+/// When all processes find the same error at once, each reports it, but only the lowest aborts the
+/// job: two aborts may crash or hang Open MPI's mpirun. The launcher's SIGTERM ends the waiting
+/// ones.
 void let_lower_processes_end_the_job(int process) {
     std::signal(SIGTERM, SIG_DFL);
     std::this_thread::sleep_for(std::chrono::milliseconds(300) * std::min(process, 10));
 }
 
-/// Whether all processes come here, and soon: a process that ends or deviates after all have failed
-/// together may leave without a word. COLLECTIVE.
+/// Whether all processes get here soon. After a common failure, a process that ends or deviates may
+/// leave without a message. COLLECTIVE.
 bool all_are_there(Network& network) try {
     network.watch_for_stalls({0, 3, "after a failure", [](const std::string&) {}});
     network.agree([] {});
@@ -52,8 +53,8 @@ int run_together(Network& network, const std::function<int()>& job) try {
     const bool tells_for_all = network.failed_together() && network.process() == 0;
     if (tells_for_all) print_error_line(failure.what());
     if (network.failed_together() && all_are_there(network)) {
-        // All end now, each with this code: a launcher that tells those that are still about it to
-        // end, since one has ended, changes it for none.
+        // All processes end now with this code. A launcher that sends SIGTERM because one has ended
+        // must not change it.
         std::signal(SIGTERM, SIG_IGN);
         return static_cast<int>(code);
     }

@@ -8,43 +8,43 @@
 
 namespace sotto {
 
-/// Runs a job of which this process is one rank; until the job says otherwise, no wait for others
-/// is longer than --stall-abort is by default. @return its exit code, or, where it failed, that
-/// of the error after one line about it: of rank 0 where all ranks failed together and are still
-/// there when it has told; of this one otherwise, and then the whole job is aborted, since the
-/// others would wait for ever.
+/// Runs a job in which this process is one rank. Until the job sets its own limits, waits are
+/// limited by the default of --stall-abort.
+/// @return the exit code of the job. If it fails: one error line, and the code of the error. If all
+/// ranks failed together and still respond, rank 0 reports for all and every rank returns.
+/// Otherwise this rank reports and aborts the whole job, since the others would wait forever.
 [[nodiscard]] int run_together(Network& network, const std::function<int()>& job);
 
-/// A job whose options are read and checked.
+/// A job with options that are read and checked.
 struct PreparedJob {
-    std::function<int()> agents;       ///< in this process, where it is alone; asked only then
+    std::function<int()> agents;       ///< of a process that runs alone; called only then
     int threads = 1;                   ///< of this process; see granted_threads
     std::function<int(Network&)> run;  ///< COLLECTIVE; returns the exit code
-    /// Under mpirun; none: one each, as where they are fewer.
+    /// Agents of the whole job under mpirun. None, or fewer than ranks: one agent per rank.
     std::optional<int> agents_of_ranks{};
-    bool limits_waits = false;  ///< run says how long ranks wait; else as long as it takes
+    bool limits_waits = false;  ///< run limits how long ranks wait; else no limit
 };
 
-/// Runs a job where it was started: on the ranks of an MPI job, of which each hosts one agent or
-/// consecutive ones, or on all its agents in this process.
-/// @param prepare reads the options; COLLECTIVE. @param ranks where processes agree about options,
-/// before anybody knows about agents.  @param alone whether this process was started by itself.
+/// Runs a job on the ranks of an MPI job, each of which hosts one agent or several consecutive
+/// ones, or on all agents in this process.
+/// @param prepare reads the options. COLLECTIVE. `ranks` lets processes agree on options before the
+/// agents are known; `alone`: this process was not started by a launcher.
 /// @throws Error alone; see run_together.
 [[nodiscard]] int run_job(const std::function<PreparedJob(Network& ranks, bool alone)>& prepare);
 
-/// Threads of a process. @param asked 0: all cores of a process that is alone, else 1.
-/// @throws Error (exit code 1) for more than a limit on address space leaves room for.
+/// Number of threads of a process. @param asked 0: all cores of a process that runs alone, else 1.
+/// @throws Error (exit code 1) if an address space limit leaves too little room for them.
 [[nodiscard]] int granted_threads(int asked, bool alone);
 
-/// Where --agents is not given, every rank is one agent.
+/// Sets --agents to the number of ranks if it is not given.
 void resolve_agents(OptionTexts& given, int ranks);
 
-/// The number of agents that rank 0 gives, on every rank. COLLECTIVE. @param own read on rank 0.
-/// @throws NetworkError, the same on every rank, unless it is in 1 to 100000, as --agents.
+/// Sends rank 0's number of agents to every rank. COLLECTIVE. @param own read on rank 0.
+/// @throws NetworkError, the same on every rank, unless it is in 1 to 100000, as for --agents.
 [[nodiscard]] int agents_of_rank_0(Network& ranks, int own);
 
-/// The number of agents that all ranks were started with. COLLECTIVE. @throws ConfigError, the same
-/// on every rank, where they differ, or are fewer than ranks.
+/// The number of agents that all ranks were started with. COLLECTIVE.
+/// @throws ConfigError, the same on every rank, if they differ or are fewer than the ranks.
 [[nodiscard]] int agree_on_agents(Network& ranks, int agents);
 
 }  // namespace sotto

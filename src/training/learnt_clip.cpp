@@ -31,7 +31,7 @@ void require_learnable(const TrainConfig& config, const LocalTask& task) {
         refuse(fmt::format("with task {}, whose gradients are its data", config.task.task));
 }
 
-/// Standard deviation of the noise that hides an agent in one round, of the least protected.
+/// Standard deviation of the noise that hides the least protected agent in one round.
 double noise_std_of(const SettledPlan& config,
                     int agents,
                     const std::vector<Eigen::Index>& records) {
@@ -62,7 +62,7 @@ double clip_rate_for(const TrainConfig& config,
     constexpr double waver = 0.2, pull = 0.4, kept = 4;
     if (!find_mechanism("mechanism", config.plan.mechanism).needs_budget) return largest_rate;
     const QuantileClip clip = clip_without_gain(config);
-    // Of the measured part, in units of the part itself.
+    // In units of the measured share.
     const double std = noise_std_of(static_cast<const PlanConfig&>(config.plan), agents, records) /
                        (clip.within(clip.start) + clip.beyond(clip.start));
     const double variance = std * std * std::min(1.0, kept / agents);
@@ -72,7 +72,7 @@ double clip_rate_for(const TrainConfig& config,
 void learn_clip(TrainConfig& config, Network& network, LocalTask& task) {
     constexpr std::size_t most_bytes = 40;
     const bool learns = config.plan.learn_clip;
-    std::string said;  // process 0's rate; empty: it learns no clip
+    std::string said;  // rate of process 0; empty: it learns no clip
     network.agree([&] {
         if (!learns) return;
         require_learnable(config, task);

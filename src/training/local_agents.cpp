@@ -32,7 +32,7 @@ BatchSampler sampled_batches(Eigen::Index records,
                              double probability,
                              SecretKey key,
                              const DealtRecords& dealt) {
-    // Shared: std::function copies what it holds.
+    // Shared, because std::function copies its captures.
     const auto coins = std::make_shared<const SecretCoins>(std::move(key), probability);
     const auto draw = [coins](std::uint64_t round,
                               Eigen::Index count,
@@ -54,14 +54,14 @@ namespace {
 
 BatchSampler batches_of(
     Eigen::Index records, Eigen::Index batch_size, long cycle, std::uint64_t seed, int number) {
-    // Adjacency agent does not depend on the batch, so a small shard may use all it has.
+    // Adjacency of agents does not depend on the batch, so a small shard may use all its records.
     const Eigen::Index batch = std::min(records, batch_size);
-    return cycle > 1 || batch == records  // all records: a cycle of one batch
+    return cycle > 1 || batch == records  // one cycle: all records in every round
                ? BatchSampler::cyclic(records, cycle, seed, number)
                : BatchSampler::uniform(records, batch, seed, number);
 }
 
-/// What batches_of_client shares.
+/// State shared by the functions of batches_of_client.
 struct ClientCoins {
     SecretCoins coins;
     BatchSampler batches;
@@ -120,7 +120,7 @@ std::vector<LocalAgent> build_agents(const Run& run,
         BatchSampler batches =
             rows_are_rounds ? BatchSampler::in_order(records)
             : run.config.plan.participation.poisson
-                // Of a run that opens: replaced by those of the agent's key (take_coins).
+                // Placeholder in a run that opens: take_coins replaces it with the agent's own key.
                 ? drawn_batches(run,
                                 number,
                                 records,
@@ -145,7 +145,7 @@ Received received_in(const Run& run) {
     return run.config.secure_sum ? Received::sum : Received::messages;
 }
 
-/// A round. A trusted aggregator takes one mean.
+/// Exchanges in one round. A trusted aggregator takes one mean.
 int exchanges_of(const Run& run) {
     return run.plan.aggregation == Aggregation::trusted_mean ? 1 : run.config.plan.gossip_steps;
 }

@@ -53,8 +53,8 @@ Json public_keys(const Run& run) {
     return keys;
 }
 
-/// Files that all read, with a commitment that shows nothing of them: of files of its own an agent
-/// keeps all to itself.
+/// Commits to the files that all agents read, revealing nothing of their content. What concerns an
+/// agent's own files stays with that agent.
 Json data_of(const Run& run) {
     Json files = Json::array();
     for (const FileDigest& file : run.data.shared)
@@ -67,7 +67,7 @@ Json data_of(const Run& run) {
          own || run.data.shared.empty() ? Json() : Json(to_hex(run.data_commitments[0].value))}};
 }
 
-/// Which class a label of the data is, ascending.
+/// Label of each class, ascending.
 Json classes_of(const DataShape& shape) {
     const LabelSet& labels = shape.labels;
     const bool texts = shape.table && !shape.table->label_names.empty();
@@ -83,7 +83,7 @@ std::string link_encryption(const Network& network) {
     return network.processes() == 1 ? "none: one process, nothing crosses a wire" : "off";
 }
 
-/// @param rank that sent the note.
+/// @param rank sender of the note.
 void add_note(Json& json, const ProcessNote& note, const Membership& members, std::size_t rank) {
     json["hosts"].push_back(note.host);
     if (!note.keys_locked) json["ranks_with_unlocked_keys"].push_back(rank);
@@ -158,10 +158,10 @@ std::vector<std::string> gradient_statements(const std::vector<std::string>& sai
     std::vector<std::string> statements;
     for (std::size_t p = 0; p < said.size(); ++p) {
         const auto first = std::ranges::find(said, said[p]) - said.begin();
-        if (said[p].empty() || std::cmp_less(first, p)) continue;  // it was stated
+        if (said[p].empty() || std::cmp_less(first, p)) continue;  // a repetition
         std::string statement = said[p];
         std::ranges::replace_if(
-            statement, [](unsigned char c) { return c < ' '; }, ' ');  // it may be a deviator's
+            statement, [](unsigned char c) { return c < ' '; }, ' ');  // the sender may deviate
         std::vector<int> agents;
         for (std::size_t q = p; q < said.size(); ++q)
             if (said[q] == said[p]) agents.push_back(members.number(static_cast<int>(q)));

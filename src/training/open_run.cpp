@@ -39,7 +39,7 @@ RunDirectory make_directory(const PreparedRun& prepared) {
                : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
 }
 
-/// Process 0 writes what is known before the first round; but for config.ini, see declare_begun.
+/// On process 0, writes what is known before the first round, except config.ini (declare_begun).
 void write_beginning(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
     const RunHistory& history = prepared.history;
@@ -52,12 +52,12 @@ void write_beginning(const PreparedRun& prepared, const RunDirectory& directory)
         directory.write("data.json", data_json(run.data, 0, run.data_commitments.front()));
 }
 
-/// Of a graph that agents told each other.
+/// The edges of a graph that agents told each other.
 std::string graph_file(const RunDirectory& directory) {
     return (directory.path() / "graph.edges").string();
 }
 
-/// What an agent keeps to itself: about the files that it alone reads, and how its model is used.
+/// Writes what an agent keeps to itself: the files that it alone reads, and how to use its model.
 void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
     FileBatch together;
@@ -72,7 +72,7 @@ void write_own_data(const PreparedRun& prepared, const RunDirectory& directory) 
     together.commit();
 }
 
-/// Every host can write its agents' files, or nobody begins. COLLECTIVE.
+/// Makes sure that every host can write its agents' files; otherwise no process begins. COLLECTIVE.
 void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory) try {
     std::vector<int> numbers;
     for (const LocalAgent& agent : prepared.agents) numbers.push_back(agent.number);
@@ -81,8 +81,8 @@ void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory)
         if (!prepared.resumption) directory.require_unbegun();
         directory.prepare_for(numbers);
     });
-    // What was revealed is forgotten by no peer's word: only where the process itself begins anew,
-    // and has just found that nothing was sent.
+    // No peer's message makes a process discard its record of what it revealed. It does so only if
+    // it begins a new run itself and has just found that nothing was sent.
     const bool unbegun = network.maximum(directory.holds_unbegun() ? 1 : 0) > 0;
     if (unbegun && !prepared.resumption) directory.forget_unbegun(numbers);
 } catch (const Error&) {
@@ -90,7 +90,7 @@ void prepare_on_every_host(const PreparedRun& prepared, RunDirectory& directory)
     throw;
 }
 
-/// Of this process: nobody else chooses where it writes. @param said process 0's.
+/// The directory of this process, which no other process chooses. @param said process 0's.
 RunDirectory own_directory_of(const Run& run, const std::string& said) {
     const auto& resume = run.config.resume;
     return RunDirectory::existing(own_directory(
@@ -117,20 +117,20 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     return std::move(*directory);
 }
 
-/// Seeds of the local agents: of a noise seed, of the phase that goes on, or fresh ones.
-/// COLLECTIVE.
+/// Seeds of the local agents: derived from a noise seed, those of the phase that continues, or
+/// fresh ones. COLLECTIVE.
 std::vector<KeyRing> take_rings(PreparedRun& prepared) {
     Run& run = prepared.run;
     if (run.config.noise_seed)
         return distribute_seeds(run.network, run.plan, *run.config.noise_seed);
-    // Of a run that ends here none draws noise any more.
+    // A run that ends here draws no more noise.
     if (prepared.resumption && prepared.resumption->going_on && !prepared.resumption->finish)
         return std::move(prepared.resumption->rings);
     return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
 }
 
-/// With Poisson sampling: batches of the local agents by coins of their own keys, which go with
-/// their seeds wherever these go. What was drawn before with fresh keys is never drawn again.
+/// With Poisson sampling, draws the local agents' batches with coins of their own keys, which are
+/// stored with their seeds. Batches drawn with fresh keys are never drawn again.
 void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
     if (!prepared.run.config.plan.participation.poisson) return;
     const std::optional<std::uint64_t> seed = prepared.run.config.noise_seed;
@@ -149,7 +149,7 @@ void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
     }
 }
 
-/// Masks of the local agents, where agents learn sums only.
+/// Masks of the local agents for secure sums.
 std::vector<SecureSum> make_sums(Run& run) {
     std::vector<SecureSum> sums;
     if (run.config.secure_sum)
@@ -236,7 +236,8 @@ void declare_begun(const OpenRun& open) {
 
 namespace {
 
-/// Where the run ends at its checkpoint, those that may have left after it too.
+/// Completed rounds that count. A run that ends at its checkpoint includes rounds that may have
+/// been sent after it.
 long counted_rounds(const OpenRun& open) {
     const auto& resumption = open.prepared.resumption;
     return resumption ? resumption->counted(open.progress.rounds) : open.progress.rounds;
@@ -298,7 +299,7 @@ TrainResult close_run(OpenRun& open, Clock::time_point start) {
     open.prepared.run.network.agree([&] {
         if (open.prepared.run.leader()) write_end(open, result);
     });
-    // Nothing goes on after the last round, whoever kept seeds for it.
+    // No continuation follows the last round, even if seeds were kept.
     if (!result.interrupted)
         open.prepared.run.network.agree([&] { erase_saved_seeds(open.directory.path()); });
     return result;
@@ -316,8 +317,8 @@ ExitCode exit_code_of(const std::exception& failure) {
 void end_failed_run(const OpenRun& run, const std::exception& failure) {
     Network& network = run.prepared.run.network;
     const long rounds = run.progress.rounds;
-    // Messages of a started round may have left: the ledger keeps counting all planned rounds, also
-    // the one that is there where this one cannot be written.
+    // Messages of a started round may have been sent, so the ledger keeps counting all planned
+    // rounds. The existing ledger does so too if this one cannot be written.
     if (run.prepared.run.leader()) try {
             write_open_ledger(run, Ledger::Status::failed, rounds);
         } catch (const Error& unwritten) {
@@ -327,8 +328,8 @@ void end_failed_run(const OpenRun& run, const std::exception& failure) {
         fmt::format("{}, round {}: {}", network.process_name(), rounds, failure.what());
     const bool first = run.directory.claim_failure(message);
     if (network.processes() == 1) throw;
-    // The process that reports the failure ends the job meanwhile, unless it is cut off. (Not
-    // ::sleep: the launcher's signals would wake it.)
+    // Leave the process that reports the failure time to end the job, in case it is cut off. Not
+    // ::sleep: the launcher's signals would interrupt it.
     if (!first) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error_line(message);
     network.abort(exit_code_of(failure));

@@ -31,7 +31,7 @@ std::string number_of_agents(int agents, const Network& network) {
                : fmt::format("{} agents on {} MPI ranks", agents, network.processes());
 }
 
-/// @throws ConfigError unless the network has as many agents as take part.
+/// @throws ConfigError unless the network has as many agents as participate.
 void require_agents_for(const Membership& members, const Network& network) {
     if (members.size() != network.agents())
         throw ConfigError(fmt::format("agents: {} of the run's {} take part, but there are {}",
@@ -69,7 +69,7 @@ std::optional<Credentials> read_credentials(const TrainConfig& config,
     return credentials;
 }
 
-/// Of all agents of the run.
+/// The topography of all agents of the run.
 BuiltTopography build_whole(const TrainConfig& config,
                             const Network& network,
                             const Membership& members) {
@@ -83,7 +83,7 @@ BuiltTopography build_whole(const TrainConfig& config,
     return built;
 }
 
-/// Sums of receivers whose weights differ show what equal ones hide, however little they differ.
+/// Receivers whose weights differ even slightly get sums that reveal what equal weights hide.
 /// @throws NetworkError unless both have the same bits.
 void require_own_weights(const Network& network, const Topography& own, const Topography& shared) {
     if (own.mixing_hash() == shared.mixing_hash()) return;
@@ -94,8 +94,8 @@ void require_own_weights(const Network& network, const Topography& own, const To
         network.process()));
 }
 
-/// @param taking_part how many agents there are without the spares.
-/// @throws ConfigError where it is not those who wait that are missing.
+/// @param taking_part number of agents without the spares.
+/// @throws ConfigError if the missing agents are not the spares.
 Membership first_members(const TrainConfig& config, int taking_part) {
     const std::vector<int>& spares = config.spares;
     if (spares.empty()) return Membership::everybody(taking_part);
@@ -120,7 +120,7 @@ bool ever_took_part(const RunHistory& history, int number) {
     });
 }
 
-/// @throws ConfigError.
+/// @throws ConfigError unless the agent exists and has never participated.
 void require_new(const RunHistory& history, int number) {
     const int all = history.phases.front().members.all;
     if (number >= 0 && number < all && !ever_took_part(history, number)) return;

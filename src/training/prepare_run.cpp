@@ -30,7 +30,8 @@ namespace sotto {
 
 namespace {
 
-/// @throws ConfigError where messages cannot be rounded without another guarantee, or for nothing.
+/// @throws ConfigError if messages cannot be rounded without changing the guarantee, or rounding
+/// would gain nothing.
 void require_possible_precision(const TrainConfig& config,
                                 const NoisePlan& plan,
                                 bool fixed_inputs) {
@@ -50,7 +51,7 @@ void require_possible_precision(const TrainConfig& config,
             "hear would not be what partial views count");
 }
 
-/// @throws ConfigError where messages of the plan cannot be carried, or recorded, as configured.
+/// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
 void require_possible_exchange(const TrainConfig& config,
                                const NoisePlan& plan,
                                bool fixed_inputs) {
@@ -70,8 +71,8 @@ void require_possible_exchange(const TrainConfig& config,
             plan.mechanism));
 }
 
-/// What sums hide, where agents learn sums only: every process makes sure that they do, process 0
-/// tells more. COLLECTIVE. @throws ConfigError.
+/// What secure sums hide. Every process checks that they hide what is required; process 0 also
+/// finds details to report. COLLECTIVE. @throws ConfigError.
 std::optional<SumHiding> agree_on_sums(const Run& run) {
     std::optional<SumHiding> hiding;
     run.network.agree([&] {
@@ -85,8 +86,7 @@ std::optional<SumHiding> agree_on_sums(const Run& run) {
     return hiding;
 }
 
-/// Budgets of all agents of the run; where its noise is given, those who are there have what is
-/// left to them.
+/// Budgets of all agents of the run; with --noise-std, participants have what remains of theirs.
 std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Membership& members) {
     if (!phase.resumption) return phase.budgets;
     std::vector<PrivacyBudget> budgets = phase.run_budgets;
@@ -97,7 +97,7 @@ std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Member
     return budgets;
 }
 
-/// The phases so far, and the one to come.
+/// The phases so far, and the next one.
 std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
     std::vector<PrivacyPhase> phases =
         phase.resumption ? phase.resumption->past : std::vector<PrivacyPhase>{};
@@ -107,7 +107,7 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
     now.key_epoch = run.key_epoch;
     now.sessions = {run.session.run_id};
     if (!phase.resumption || !phase.resumption->going_on) return phases;
-    // Of a run that ends here nothing is sent any more.
+    // A run that ends here sends nothing more.
     if (phase.resumption->finish)
         now = *phase.resumption->going_on;
     else
@@ -115,7 +115,7 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
     return phases;
 }
 
-/// The ledger, with what there is to say about how the run is carried out. COLLECTIVE.
+/// The ledger, with statements on how the run is carried out. COLLECTIVE.
 Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
     std::vector<PrivacyPhase> phases;
     run.network.agree([&] { phases = phases_of(run, phase); });
@@ -129,7 +129,7 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
                          .secure_sums = agree_on_sums(run),
                          .more_statements = transport_statements(
                              run.config, run.network, run.plan, run.optimality_gap)};
-    // Of what was spent before, it says nothing.
+    // These statements do not cover earlier phases.
     if (run.leader() && !phase.resumption)
         std::ranges::move(
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
@@ -138,14 +138,14 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {
-        // Where the noise is given no epsilon is promised: the ledger says what it is.
+        // With --noise-std no epsilon is promised, so the ledger states the noise.
         if (!run.config.plan.noise_std)
             require_small_tails(ledger.tails(run.config.plan.rounds), ledger.delta());
     });
     return ledger;
 }
 
-/// The history so far, and the phase to come.
+/// The history with the next phase.
 RunHistory history_with(const Run& run,
                         const Ledger& ledger,
                         const std::optional<RunHistory>& before) {
@@ -168,7 +168,7 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             members.gone()};
 }
 
-/// Which label of a graph file which agent has; empty where the labels are the agents' numbers.
+/// Maps labels of a graph file to agents; empty if the labels are the agents' numbers.
 std::string agents_line(const Run& run) {
     std::vector<std::string> names;
     bool named = false;
@@ -184,7 +184,7 @@ std::string agents_line(const Run& run) {
                                           : short_list(std::move(names)));
 }
 
-/// How a run was resumed, and what was read.
+/// Text on how the run was resumed and what was read.
 std::string beginning_of(const PreparedRun& prepared) {
     const Run& run = prepared.run;
     std::string text;
@@ -199,7 +199,7 @@ std::string beginning_of(const PreparedRun& prepared) {
     return text;
 }
 
-/// What there is to tell people, on process 0. @param phase but for what the run has taken of it.
+/// Writes the texts for users on process 0. @param phase without the parts that the run has moved.
 void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
     const Run& run = prepared.run;
     prepared.words = plan_words(*prepared.planned,
@@ -213,18 +213,18 @@ void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
                                                   phase.exposures,
                                                   phase.budgets,
                                                   statements_of(prepared.ledger.record()));
-    // Canaries of an audit are contributed to be found: nobody wants the models.
+    // Canaries of an audit are meant to be found: nobody uses the models.
     if (!prepared.coordinates)
         prepared.warnings = warnings_before_rounds(run, std::ssize(prepared.initial));
 }
 
-/// Exact derivatives tell nothing new to ranks that all read the same data.
+/// Exact derivatives reveal nothing new to ranks that all read the same data.
 bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) {
     return config.optimality_gap.value_or(network.processes() == 1 ||
                                           !one_file_an_agent(config.task));
 }
 
-/// Leaves nothing open in config.plan. COLLECTIVE.
+/// Chooses everything that config.plan leaves open. COLLECTIVE.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
@@ -242,7 +242,7 @@ PlanChoices settle_plan(TrainConfig& config,
     return std::move(settlement.choices);
 }
 
-/// The handshake about what everybody has agreed on. COLLECTIVE.
+/// The handshake on everything that was agreed. COLLECTIVE.
 Run shake_hands(const TrainConfig& config,
                 Network& network,
                 Participants there,
@@ -275,7 +275,7 @@ Run shake_hands(const TrainConfig& config,
             .session = std::move(session)};
 }
 
-/// @throws ConfigError naming what agents that know their neighbours only cannot do.
+/// @throws ConfigError naming an option that agents cannot use if they know only their neighbours.
 void require_possible_neighbours(const TrainConfig& config, const Membership& members) {
     const auto refuse = [](const char* option, const char* instead) {
         throw ConfigError(
@@ -287,8 +287,8 @@ void require_possible_neighbours(const TrainConfig& config, const Membership& me
                "the run's graph.edges, --graph DIR/graph.edges");
 }
 
-/// @throws ConfigError where private data would have to leave their agents, or a program has the
-/// gradients.
+/// @throws ConfigError if private data would have to leave their agents, or another program
+/// computes the gradients.
 void require_possible_baseline(const TrainConfig& config, const Network& network, bool handed) {
     if (!config.baseline || (network.processes() == 1 && !handed)) return;
     throw ConfigError(fmt::format(
@@ -298,7 +298,7 @@ void require_possible_baseline(const TrainConfig& config, const Network& network
                  "all agents are in one process"));
 }
 
-/// Agents that know their neighbours only tell each other. COLLECTIVE.
+/// Agents that know only their neighbours exchange them. COLLECTIVE.
 void settle_graph(TrainConfig& config, Network& network, const Membership& members) {
     const bool anybody = network.maximum(config.neighbours ? 1 : 0) > 0;
     if (!anybody) return;
@@ -313,8 +313,8 @@ void settle_graph(TrainConfig& config, Network& network, const Membership& membe
     config.bootstrap = Bootstrap::distributed;
 }
 
-/// Everybody has read what process 0 has; each local agent is committed to its own data, by the
-/// commitment of its checkpoint where the run is resumed. COLLECTIVE.
+/// Checks that all processes read the same data as process 0, and commits each local agent to its
+/// own data; in a resumed run the commitment is that of its checkpoint. COLLECTIVE.
 void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
     run.data = std::move(digests);
     require_same_data(run.network, run.session.secrets, run.data);
@@ -426,7 +426,7 @@ TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
 
 namespace {
 
-/// @throws ConfigError for options that the task makes no sense with.
+/// @throws ConfigError for options that make no sense with the task.
 void require_possible_with(const LocalTask& task, const TrainConfig& config) {
     if (!task.has_records && !protects_agents(config.plan.adjacency))
         throw ConfigError(
@@ -444,9 +444,9 @@ void require_possible_with(const LocalTask& task, const TrainConfig& config) {
             *task.l2));
 }
 
-/// Where noise depends on the receiver, an agent's own copy of its message carries contributions on
-/// from round to round, times 1 - eta_t l2: run_sensitivity_squared bounds that while it is at most
-/// 1. @throws ConfigError otherwise.
+/// Where noise depends on the receiver, an agent's own copy of its message carries contributions
+/// from round to round, times 1 - eta_t l2. run_sensitivity_squared is a bound while the modulus of
+/// this factor is at most 1. @throws ConfigError otherwise.
 void require_fading_contributions(const TrainConfig& config, const NoisePlan& plan) {
     if (config.l2 == 0 || plan.same_message_to_all()) return;
     const std::vector<double> steps = config.plan.steps.over(config.plan.rounds);
@@ -469,7 +469,8 @@ std::vector<PrivacyBudget> budgets_of(const std::vector<PrivacyBudget>& run_budg
     return budgets;
 }
 
-/// Budgets for secretly sampled rounds: of all where this process plans, else of its own agents.
+/// Converts budgets for secretly sampled rounds: of all agents if this process plans, else of its
+/// own.
 void count_sampling(AgreedPhase& phase, const Participants& there, std::span<const int> local) {
     const std::vector<int>& all = there.members.numbers;
     std::vector<int> places(all.size());
@@ -486,7 +487,7 @@ void count_sampling(AgreedPhase& phase, const Participants& there, std::span<con
                    });
 }
 
-/// With exposures and budgets that count the phase; `planned` where this process builds. LOCAL.
+/// Adds exposures and budgets of the phase, and `planned` on processes that plan. LOCAL.
 /// @param local places of this process.
 AgreedPhase plan_for(AgreedPhase phase,
                      const TrainConfig& config,

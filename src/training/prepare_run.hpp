@@ -24,38 +24,38 @@
 
 namespace sotto {
 
-/// A training that everybody has agreed on: checked, planned, and connected. Nothing is written or
+/// A training that all processes agreed on: checked, planned and connected. Nothing is written or
 /// drawn yet.
 struct PreparedRun {
     Run run;
-    std::optional<BuiltTopography> built;  ///< on processes that build it, process 0 among them
+    std::optional<BuiltTopography> built;  ///< on processes that build it, including process 0
     std::optional<PlannedNoise> planned;   ///< on the same processes
     std::vector<LocalAgent> agents;
-    Eigen::VectorXd initial;   ///< model of every agent of a run that begins
+    Eigen::VectorXd initial;   ///< initial model of every agent in a new run
     bool coordinates = false;  ///< see LocalTask
     Ledger ledger;
     std::optional<LedgerViews> views;  ///< on process 0
-    RunHistory history;                ///< with the phase to come; its start is not counted yet
+    RunHistory history;                ///< with the next phase; its start is not counted yet
     std::optional<Resumption> resumption;
-    // On process 0, for people.
+    // Texts for users, on process 0.
     std::string report{};   ///< plan and ledger
     std::string outline{};  ///< the same in a few lines
     PlanWords words{};
-    std::vector<std::string> warnings{};  ///< that are known before the first round
+    std::vector<std::string> warnings{};  ///< known before the first round
 };
 
-/// Bootstrap up to the handshake: options compared, graph, task, plan and budgets agreed on, every
-/// agent satisfied. COLLECTIVE.
-/// @param make_task the agents' inputs where config.task does not say; COLLECTIVE.
+/// Bootstrap up to the handshake: compares options, agrees on graph, task, plan and budgets, and
+/// lets every agent verify them. COLLECTIVE.
+/// @param make_task builds the agents' inputs if config.task does not; COLLECTIVE.
 /// @throws Error, the same on every process.
 [[nodiscard]] PreparedRun prepare_run(const TrainConfig& config,
                                       Network& network,
                                       const std::function<LocalTask()>& make_task);
 
-/// What is known of the result but for the training itself, with what `rounds` rounds reveal.
+/// The part of the result that is known without training, with the privacy loss of `rounds` rounds.
 [[nodiscard]] TrainResult result_with_account(const PreparedRun& prepared, long rounds);
 
-/// The phase to come, or to go on with: its plan, and what every agent has checked it against.
+/// The next phase, new or continued: its plan, and the data for every agent's check of it.
 struct AgreedPhase {
     SettledPlan config;                      ///< see Run::phase
     std::vector<Exposure> exposures;         ///< of every place
@@ -63,12 +63,13 @@ struct AgreedPhase {
     std::vector<PrivacyBudget> run_budgets;  ///< by number, for the whole run
     std::optional<PlannedNoise> planned;     ///< on processes that build it
     NoisePlan plan;                          ///< process 0's, on every process
-    std::optional<Resumption> resumption;    ///< of a run that is resumed; its phases complete
+    std::optional<Resumption> resumption;    ///< of a resumed run; its phases are complete
 };
 
-/// Plans the noise of the phase, or takes up that of one that goes on, on the processes that build
-/// what is public; every process then checks that it protects its agents as configured. COLLECTIVE.
-/// @param task of the local agents.  @param resumption of a run that is resumed.
+/// Plans the noise of the phase, or reuses the plan of a continued one, on the processes that build
+/// what is public. Every process then checks that the plan protects its agents as configured.
+/// COLLECTIVE.
+/// @param task of the local agents.  @param resumption of a resumed run.
 /// @throws ConfigError, DataError, PrivacyError, NetworkError, the same on every process.
 [[nodiscard]] AgreedPhase agree_on_phase(const TrainConfig& config,
                                          Network& network,

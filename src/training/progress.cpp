@@ -34,7 +34,7 @@ void ProgressBar::restart() { start_ = last_ = Clock::now(); }
 double ProgressBar::elapsed_seconds() const { return seconds_since(start_); }
 
 bool ProgressBar::due() {
-    // Looking at the clock costs little; drawing is rare.
+    // Reading the clock is cheap; drawing is rare.
     const auto now = Clock::now();
     if (seconds_between(last_, now) < (terminal_ ? 0.1 : 5.0)) return false;
     last_ = now;
@@ -77,7 +77,7 @@ std::string command_to_go_on(const TrainConfig& config,
 
 namespace {
 
-/// Everything about what is planned.
+/// All texts on the planned run.
 std::string full_text(const TrainingStart& start) {
     std::string text = fmt::format("graph      {}, {} agents, {} edges\n",
                                    start.built.description,
@@ -153,7 +153,7 @@ void Progress::show(long completed, long rounds) {
 }
 
 void Progress::on_evaluation(long completed, double epsilon, const Evaluation& evaluation) {
-    constexpr double between_lines = 10;  // of the log, which stays short however often it is
+    constexpr double between_lines = 10;  // in the log, which stays short
     loss_ = evaluation.test_loss;
     epsilon_.set(epsilon);
     if (run_directory_.empty() || bar_.elapsed_seconds() < next_line_) return;

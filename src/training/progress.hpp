@@ -10,19 +10,19 @@
 
 namespace sotto {
 
-/// How far long work has come, on standard error: a bar on a terminal, one line every few seconds
-/// otherwise.
+/// Shows the progress of long work on standard error: a bar on a terminal, otherwise one line every
+/// few seconds.
 class ProgressBar {
   public:
     ProgressBar();
-    /// Whether it is time to show something: ten times a second on a terminal.
+    /// Whether to draw now: ten times a second on a terminal.
     [[nodiscard]] bool due();
     /// @param share in [0, 1].
     void show(double share, const std::string& facts);
     /// Ends the bar's line.
     void finish();
     [[nodiscard]] double elapsed_seconds() const;
-    /// Time starts now.
+    /// Resets the clock.
     void restart();
 
   private:
@@ -33,14 +33,15 @@ class ProgressBar {
 
 /// "12.3 s", "3:05 min", "2:10 h".
 [[nodiscard]] std::string duration_text(double seconds);
-/// In few digits also where a training goes wrong; "unknown" for a NaN.
+/// Few digits even if a training diverges; "unknown" for a NaN.
 [[nodiscard]] std::string loss_text(double loss);
 
-/// The epsilon that a meter shows: of the round it shows, or of an earlier one where more than a
-/// fiftieth of the time would be spent on finding it. Of sampled rounds that takes milliseconds.
+/// The epsilon of a progress meter. It belongs to an earlier round if evaluating the current one
+/// would take more than a fiftieth of the time: with sampled rounds each evaluation takes
+/// milliseconds.
 class MeteredEpsilon {
   public:
-    /// @param find evaluates it.  @param seconds what time it is.
+    /// @param find evaluates epsilon.  @param seconds the current time.
     void update(const std::function<double()>& find, const std::function<double()>& seconds);
     void set(double known) { value_ = known; }
     [[nodiscard]] double value() const { return value_; }
@@ -49,14 +50,14 @@ class MeteredEpsilon {
     double value_ = 0, next_ = 0;
 };
 
-/// How a run is resumed from its directory, as a command.
+/// The command that resumes a run from its directory.
 [[nodiscard]] std::string command_to_go_on(const TrainConfig& config,
                                            int processes,
                                            const std::string& run_directory);
 
-/// Shows a training on standard error: rate, remaining time, loss and epsilon spent. What is learnt
-/// and planned goes to `report` first, everything about it with --verbose; log.txt of the run has
-/// it all. Interrupts ask for a stop in the rounds only (stop_signal.hpp).
+/// Shows a training on standard error: rate, remaining time, loss and epsilon spent. Task and plan
+/// go to `report` first, in full with --verbose; log.txt of the run always has everything.
+/// Interrupts request a stop during the rounds only (stop_signal.hpp).
 class Progress : public TrainingListener {
   public:
     /// @param report null: silent.
@@ -71,15 +72,15 @@ class Progress : public TrainingListener {
 
   private:
     void show(long completed, long rounds);
-    /// To people and to the log.
+    /// Writes to the user and to the log.
     void tell(const std::string& text);
     std::FILE* report_;
-    std::string run_directory_;  // where the log is; empty: none
+    std::string run_directory_;  // of the log; empty: no log
     ProgressBar bar_;
     std::optional<long> before_;  // rounds of earlier starts
     double loss_ = not_a_number;
     MeteredEpsilon epsilon_;
-    double next_line_ = 0;  // of the log: seconds from which on it is due
+    double next_line_ = 0;  // time of the next log line [s]
 };
 
 }  // namespace sotto

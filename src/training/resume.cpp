@@ -26,8 +26,8 @@ namespace sotto {
 
 namespace {
 
-/// Of a history of this many phases whose plans are as large as can be, and of many more of the
-/// usual size: of these agents and those who have left.
+/// Most bytes of a history with this many phases whose plans have the largest size, or many more of
+/// the usual size. Agents that left are counted too.
 std::uint64_t largest_history_bytes(int agents, double most_temporal_values) {
     constexpr std::uint64_t phases = 64, head = 1024, agent = 64;
     const double receivers = static_cast<double>(agents) * agents * agents;
@@ -70,7 +70,7 @@ RunHistory share_history(Network& network,
 
 namespace {
 
-/// @throws DataError unless the checkpoint belongs to the run that the history is of.
+/// @throws DataError unless the checkpoint belongs to the run of the history.
 void require_fitting(const FoundCheckpoint& found,
                      const RunHistory& history,
                      const ResumeConfig& resume,
@@ -87,7 +87,7 @@ void require_fitting(const FoundCheckpoint& found,
             throw impossible(fmt::format("agent {}'s checkpoint is of another run", own.agent));
 }
 
-/// The seeds that the local agents keep beside their checkpoints; nothing unless every agent of
+/// The seeds that the local agents stored beside their checkpoints; none unless every agent of
 /// every process can open its own. COLLECTIVE.
 std::optional<std::vector<KeyRing>> open_seeds(const std::filesystem::path& directory,
                                                Network& network,
@@ -138,8 +138,8 @@ void require_own_options(const std::vector<Checkpoint>& local, const TrainConfig
 
 namespace {
 
-/// The identities that open copies of checkpoints: those that this process was given itself. The
-/// run's options may be another's word, and nothing that they name is read yet.
+/// The identities that open copies of checkpoints. Only those given to this process itself count:
+/// other options of the run may come from a peer, and nothing that they name is read yet.
 std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
                                                     std::vector<int> numbers) {
     if (!config.trust ||
@@ -150,8 +150,8 @@ std::function<Identity(std::size_t)> given_identity(const TrainConfig& config,
     };
 }
 
-/// What an agent has revealed is counted from its own checkpoint on: nobody makes it begin anew.
-/// @throws NetworkError for agents that took part already, by files of this process.
+/// An agent's loss is counted from its own checkpoint on, so no peer may make it start again.
+/// @throws NetworkError for agents that participated before, according to files of this process.
 void require_nothing_kept(const std::filesystem::path& directory, const std::vector<int>& joining) {
     const auto refuse = [](int number, const std::filesystem::path& file, const char* what) {
         throw NetworkError(
@@ -170,7 +170,7 @@ void require_nothing_kept(const std::filesystem::path& directory, const std::vec
             refuse(number, record, "record of what it has revealed");
 }
 
-/// Of local agents that join: what is known before the task is.
+/// Adds checkpoints of the local agents that join, with what is known before the task.
 std::vector<Checkpoint> with_entering(std::vector<Checkpoint> kept,
                                       const Network& network,
                                       const Membership& members,
@@ -208,8 +208,9 @@ FoundCheckpoint open_checkpoint(Network& network,
 
 namespace {
 
-/// Every agent compares the history with its own record of what it has revealed, and its record
-/// with what others say that they sent with it. COLLECTIVE. @return the phases that they have.
+/// Every agent compares the history with its own record of what it revealed, and its record with
+/// what others report to have sent at the same time. COLLECTIVE.
+/// @return the phases in the records.
 std::vector<int> require_own_records(Network& network,
                                      const TrainConfig& config,
                                      const std::vector<Checkpoint>& local,
@@ -353,7 +354,7 @@ void require_same_task(const LocalTask& task, const Resumption& resumption) {
 
 namespace {
 
-/// Whether agents keep means of their models after so many rounds (ModelMean).
+/// Whether agents maintain means of their models after this many rounds (ModelMean).
 bool keep_means(const PlanConfig& plan, long round) {
     const ModelAverage& average = plan.average;
     return average.kind == ModelAverage::Kind::exponential ||
@@ -380,7 +381,7 @@ void start_joining_agents(Resumption& resumption,
 
 namespace {
 
-/// The plan of the phase that ended, or goes on.
+/// The plan of the phase that ended or continues.
 const NoisePlan& last_plan(const Resumption& resumption) {
     return resumption.going_on ? resumption.going_on->plan : resumption.past.back().plan;
 }
@@ -462,7 +463,7 @@ PlannedNoise kept_plan(const PrivacyPhase& phase, const PlanConfig& config) {
 PrivacyPhase going_on_as(const PrivacyPhase& before,
                          const PrivacyPhase& now,
                          const PlanConfig& config) {
-    constexpr double rounding = 1e-9;  // weights that another machine computes
+    constexpr double rounding = 1e-9;  // for weights computed on another machine
     PrivacyPhase alike = now;
     if (alike.use.own_weights.isApprox(before.use.own_weights, rounding))
         alike.use.own_weights = before.use.own_weights;

@@ -19,34 +19,34 @@
 
 namespace sotto {
 
-/// A training as all of its parts know it: what was asked for, and what its processes have agreed
-/// on before the first round of a phase.
+/// What all parts of a training share: its configuration, and what its processes agreed on before
+/// the first round of a phase.
 struct Run {
     TrainConfig config;
     Network& network;
-    Membership members;             ///< who takes part
-    Topography topography;          ///< of those who take part
+    Membership members;             ///< the participants
+    Topography topography;          ///< of the participants
     std::string graph_description;  ///< on processes that built it
     std::string task_description;
-    bool own_tests = false;  ///< these five: see LocalTask
+    bool own_tests = false;  ///< these six: see LocalTask
     DataShape shape{};
     std::vector<std::optional<Standardisation>> scaling{};
     std::vector<std::string> file_names{};
     std::vector<std::string> understood{};
     TargetFacts targets{};
-    SettledPlan phase;  ///< config.plan for the rounds that are left; begins at steps.first_round
+    SettledPlan phase;  ///< config.plan for the remaining rounds; begins at steps.first_round
     NoisePlan plan;     ///< of the phase
     std::uint32_t key_epoch = 0;
-    bool optimality_gap = false;             ///< evaluation asks for the lowest loss possible
+    bool optimality_gap = false;             ///< evaluation compares with the lowest possible loss
     bool resumable = true;                   ///< see LocalTask
     std::optional<Credentials> credentials;  ///< of the local agents, if any
     Session session;
     DataDigests data{};                              ///< of the files that this process read
     std::vector<DataCommitment> data_commitments{};  ///< one per local agent
 
-    /// Whether this process writes what is written once.
+    /// Whether this process writes the files that exist once per run.
     [[nodiscard]] bool leader() const { return network.process() == 0; }
-    /// Of past noise that a process keeps, see NoiseSource.
+    /// Most bytes of past noise that a process keeps, see NoiseSource.
     [[nodiscard]] std::int64_t most_past_bytes() const {
         return static_cast<std::int64_t>(config.past_noise_mib * bytes_per_mib);
     }

@@ -24,14 +24,14 @@ namespace sotto {
 
 namespace {
 
-/// An account and those whose data it is about.
+/// An account and the local agents whose data it covers.
 struct AccountHolder {
     std::string path;
     std::vector<int> numbers;            ///< of local agents, ascending
-    const Identity* identity = nullptr;  ///< of the only one; null: none
+    const Identity* identity = nullptr;  ///< of the only agent; null: there are several, or none
     PrivacyLoss loss;                    ///< of the whole run
-    std::vector<PrivacyLoss> of_phases;  ///< of each of its phases alone
-    long rounds = 0;                     ///< of the run, that count
+    std::vector<PrivacyLoss> of_phases;  ///< of each phase alone
+    long rounds = 0;                     ///< of the run that count
 };
 
 std::string words_for(const AccountHolder& holder) {
@@ -39,8 +39,8 @@ std::string words_for(const AccountHolder& holder) {
         "agent{} {}", holder.numbers.size() == 1 ? "" : "s", fmt::join(holder.numbers, ","));
 }
 
-/// The largest loss of an account's agents, in any pattern: other runs come beside it. @param
-/// losses after the rounds that count.
+/// The largest loss of an account's agents in any pattern, because the account adds other runs.
+/// @param losses after the rounds that count.
 PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, double delta) {
     PrivacyLoss worst = losses.bound_of(holder.numbers.front());
     for (const int number : holder.numbers)
@@ -48,14 +48,14 @@ PrivacyLoss loss_of(const AccountHolder& holder, const PrivacyLosses& losses, do
     return worst;
 }
 
-/// Whether rounds of the phase are the agents' own word. What rank 0's history adds counts as a
-/// loss, but must not make this run look like another one that the account knows.
+/// Whether the phase is in the agents' own records. Phases that only rank 0's history has count as
+/// a loss, but must not make this run look like another one in the account.
 bool is_own(const PreparedRun& prepared, std::size_t phase) {
     return !prepared.resumption || phase + 1 == prepared.ledger.record().phases.size() ||
            std::ranges::binary_search(prepared.resumption->recorded, static_cast<int>(phase));
 }
 
-/// By path: so all processes of a host take locks in the same order.
+/// Ordered by path, so that all processes of a host lock in the same order.
 std::vector<AccountHolder> account_holders(const PreparedRun& prepared, long rounds) {
     const Run& run = prepared.run;
     if (!run.config.budget_account) return {};
@@ -87,8 +87,8 @@ std::string time_now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-/// What every process may know. Others learn neither what an account holds nor what is wrong with
-/// it; a launcher would show them standard error. @throws Error.
+/// With several processes, the error shows neither the account's content nor what is wrong with it:
+/// a launcher would show standard error to others. @throws Error.
 [[noreturn]] void refuse_run(const AccountHolder& holder,
                              const Network& network,
                              const Error& why) {
@@ -175,7 +175,7 @@ void reserve_in(BudgetAccount& account,
     throw PrivacyError(fmt::format("budget account {}: {}", holder.path, why.what()));
 }
 
-/// Holds the accounts of this process, with the run in them; nothing is written. LOCAL.
+/// Locks the accounts of this process with the run added in memory; writes nothing. LOCAL.
 std::vector<BudgetAccountFile> hold_accounts(const PreparedRun& prepared,
                                              const std::vector<AccountHolder>& holders) {
     std::vector<BudgetAccountFile> files;
@@ -272,7 +272,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Bytes of a ledger at most: entries of agents, phases and views, and what names all agents.
+/// Most bytes of a ledger: entries of agents, phases and views, and lists of all agents.
 std::uint64_t largest_ledger_bytes(const PreparedRun& prepared) {
     constexpr std::uint64_t statements = std::uint64_t{1} << 20, entry = 1024, number = 512;
     const auto agents = static_cast<std::uint64_t>(prepared.ledger.record().agents());
@@ -288,8 +288,8 @@ std::vector<int> local_numbers(const Run& run) {
     return numbers;
 }
 
-/// What an agent counts itself must not be more than what process 0 says of it: figures of
-/// different machines may differ in their last digits.
+/// Checks that process 0 states for each local agent no less than the agent's own count, within
+/// rounding: machines may differ in the last digits.
 void require_stated(const std::string& text, const OpenRun& open, bool final, long rounds) {
     constexpr double rounding = 1e-6;
     const Ledger& ledger = open.prepared.ledger;
@@ -309,7 +309,7 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
     }
 }
 
-/// Parts of a loss, none of them less than another's.
+/// Whether every part of the stated loss is at least that of the own one.
 bool states_no_less(const PrivacyLoss& stated, const PrivacyLoss& own) {
     constexpr double rounding = 1e-6;
     if (stated.infinite() || own.infinite()) return stated.infinite();
@@ -327,7 +327,8 @@ bool states_no_less(const PrivacyLoss& stated, const PrivacyLoss& own) {
     return true;
 }
 
-/// The same of every phase, by which continuations of copies of a run are added up.
+/// The same for every phase, since phases are how accounts combine continuations of copies of a
+/// run.
 void require_phases_stated(const std::string& text, const OpenRun& open, long rounds) {
     const Ledger& ledger = open.prepared.ledger;
     const std::vector<PrivacyPhase>& own = ledger.record().phases;
@@ -349,7 +350,7 @@ void require_phases_stated(const std::string& text, const OpenRun& open, long ro
     }
 }
 
-/// The copies of the local agents.
+/// Writes the ledger's digest into the copies of the local agents.
 void write_copies(const OpenRun& open, const std::string& digest, bool old_too) {
     FileBatch together;
     for (const int number : local_numbers(open.prepared.run)) {
@@ -363,14 +364,14 @@ void write_copies(const OpenRun& open, const std::string& digest, bool old_too) 
     together.commit();
 }
 
-/// The manifest, on process 0.
+/// Writes the manifest on process 0.
 void write_manifest(const OpenRun& open, const std::string& digest, bool old_too) {
     std::vector<std::string> digests{digest};
     const fs::path ledger = open.directory.path() / "ledger.json";
     if (old_too && fs::exists(ledger)) try {
             digests.push_back(ledger_digest(read_file(ledger)));
         } catch (const DataError&) {
-            // A damaged one has nobody's word, and is about to be replaced.
+            // A damaged ledger proves nothing and is about to be replaced.
         }
     open.directory.write(open.manifest_file, with_ledger_digests(open.manifest, digests));
 }

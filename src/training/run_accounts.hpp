@@ -12,59 +12,58 @@ namespace sotto {
 
 // The budget accounts of the agents of a training.
 
-/// A run that is deducted from its agents' budget accounts and has not begun yet. Nobody else can
-/// use the accounts meanwhile. If it goes before `keep`, the run does not begin, and what was
-/// deducted is put back.
+/// A run that is deducted from its agents' budget accounts but has not begun. It locks the
+/// accounts. If it is destroyed before `keep`, the run does not begin and the deduction is undone.
 class DeductedRun {
   public:
-    /// Checks that the account of every agent that has one allows the whole planned run; nothing is
-    /// deducted anywhere if one of them does not allow it. A file that
-    /// several agents of a process share is charged with the largest loss of them: their data may
-    /// be dealt otherwise in the next run. COLLECTIVE; before anything is sent that depends on
-    /// data, or a run directory is made.
+    /// Checks that every agent's account allows the whole planned run; nothing is deducted anywhere
+    /// if one does not. A file that several agents of a process share is charged with their largest
+    /// loss, since the next run may distribute their data differently. COLLECTIVE. Call it before
+    /// anything that depends on data is sent and before a run directory is made.
     /// @throws PrivacyError, the same on every process, naming the agent whose account does not
-    /// allow the run; of several processes only its own keeps why, in a file beside the
-    /// account (FILE.refusal, mode 0600). Alone: what BudgetAccountFile::hold throws, too.
+    /// allow the run. With several processes only its own process stores the reason, in a file
+    /// beside the account (FILE.refusal, mode 0600). Alone, also what BudgetAccountFile::hold
+    /// throws.
     explicit DeductedRun(const PreparedRun& prepared);
     DeductedRun(const DeductedRun&) = delete;
     DeductedRun& operator=(const DeductedRun&) = delete;
     ~DeductedRun();
 
-    /// Deducts it, on disk: after the history knows this start, so that a process killed in between
-    /// does not make the next start look like one of another copy of the run; before anything is
-    /// sent. COLLECTIVE. @throws as above.
+    /// Writes the deduction to disk. Call it after the history has recorded this start: otherwise
+    /// the next start after a crash would look like another copy of the run. Call it before
+    /// anything is sent. COLLECTIVE. @throws as above.
     void write(const PreparedRun& prepared);
 
-    /// The run begins. @return its use of the local account with the least left, if there is one.
+    /// Marks the run as begun. @return the use of the local account with the least left, if any.
     [[nodiscard]] std::optional<AccountUse> keep();
 
   private:
     void put_back();
     std::vector<BudgetAccountFile> files_;
-    std::size_t written_ = 0;  // of these
+    std::size_t written_ = 0;  // number of accounts written
     std::optional<AccountUse> use_;
 };
 
-/// The same check without deducting anything: of a dry run. COLLECTIVE. @throws as above.
+/// The same check for a dry run, which deducts nothing. COLLECTIVE. @throws as above.
 void require_accounts_allow(const PreparedRun& prepared);
 
-/// The run has ended cleanly after so many rounds: what it did not send is given back. A failure
-/// leaves the whole run deducted, and a line on standard error says so. LOCAL.
-/// @return the use, as it is now.
+/// Returns the budget of rounds that were not sent, after a run that ended cleanly at this round.
+/// If this fails, the whole run remains deducted and standard error has a line about it. LOCAL.
+/// @return the updated use.
 [[nodiscard]] std::optional<AccountUse> settle_accounts(const PreparedRun& prepared,
                                                         long rounds,
                                                         std::optional<AccountUse> use);
 
-/// Writes ledger.json, and its digest into the manifest and every agent's copy of it. Every agent
-/// first checks that the ledger of process 0 states for it no less than it counts itself. A crash
-/// on the way leaves the old ledger or the new one, and digests of both. COLLECTIVE.
+/// Writes ledger.json, and its digest into the manifest and every agent's copy of it. First every
+/// agent checks that process 0's ledger states no less for it than its own count. After a crash in
+/// between there is the old ledger or the new one, and digests of both. COLLECTIVE.
 /// @param rounds completed.
-/// @throws NetworkError, the same on every process, naming the agent whom the ledger states less
-/// for.
+/// @throws NetworkError, the same on every process, naming the agent for which the ledger states
+/// less.
 void seal_ledger(const OpenRun& run, Ledger::Status status, long rounds);
 
-/// On process 0, without the others, who may be gone: a ledger whose digest is that of the running
-/// one, which counts all planned rounds.
+/// Writes a ledger on process 0 alone, since the others may be gone. Its digest is that of the
+/// running ledger, which counts all planned rounds.
 void write_open_ledger(const OpenRun& run, Ledger::Status status, long rounds);
 
 }  // namespace sotto

@@ -36,7 +36,7 @@ void RunCheckpoints::begin() {
                                                    run_.prepared.history.starts)));
     const auto& resumption = run_.prepared.resumption;
     const long round = resumption ? resumption->round : 0;
-    // First the history: it must know every phase that a copy is of.
+    // The history first: it must contain every phase that a copy belongs to.
     if (resumption) copy_history();
     keep_records(round);
     if (resumption && resumption->going_on)
@@ -50,8 +50,7 @@ void RunCheckpoints::keep_records(long round) {
     const RunHistory& history = run_.prepared.history;
     const fs::path& directory = run_.directory.path();
     const bool first = !run_.prepared.resumption;
-    // A record without a mark is one whose marks are lost: there never is one before the first
-    // mark.
+    // Set the mark first: a record without a mark means that marks were lost.
     run.network.agree([&] {
         if (first) mark_->set(round);
     });
@@ -122,7 +121,7 @@ void RunCheckpoints::copy(long round, int beginning, long until) {
 void RunCheckpoints::before_round(long round) {
     if (!mark_) return;
     mark_->before_round(round, sent_until(round));
-    // From here on they open nothing that may still be used: the mark rules the old keys out.
+    // The mark now excludes the old keys, so the saved seeds are useless.
     const auto& resume = run_.prepared.run.config.resume;
     if (resume && !std::exchange(seeds_erased_, true)) erase_saved_seeds(resume->directory);
 }
@@ -140,7 +139,7 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     });
     for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
         const Checkpoint& own = local[a];
-        // They open the way to go on with the same keys, which only a clean stop leaves open.
+        // Seeds allow a continuation with the same keys, which needs a clean stop.
         if (clean && run.credentials && !run.config.noise_seed)
             seeds.push_back(
                 seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_));
@@ -169,7 +168,7 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) co
     own.records = agent.objective->records();
     const auto column = static_cast<Eigen::Index>(local_index);
     own.data = run.data_commitments[local_index];
-    if (round > 0) {  // before, all follow from the options
+    if (round > 0) {  // at round 0 all of this follows from the options
         own.model = trainer_.models().col(column);
         if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
         if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);

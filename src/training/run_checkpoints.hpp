@@ -1,6 +1,6 @@
 #pragma once
 
-// Checkpoints of a training under way.
+// Checkpoints of a running training.
 
 #include <optional>
 
@@ -12,43 +12,43 @@
 
 namespace sotto {
 
-/// When checkpoints are made, and what is in them.
+/// Decides when checkpoints are made, and fills them.
 class RunCheckpoints {
   public:
-    /// @param run, trainer whose rounds are kept; both are borrowed.
+    /// @param run, trainer whose rounds are saved; both are borrowed.
     RunCheckpoints(const OpenRun& run, const Trainer& trainer);
 
-    /// Before anything that depends on data is sent: every agent's record of what it reveals in
-    /// this start, and the checkpoint from which a new phase begins, of round 0 in a run that
-    /// begins: from then on it can be resumed whenever it ends. COLLECTIVE.
+    /// Writes every agent's record of what it reveals in this start, and the checkpoint where a new
+    /// phase begins: round 0 in a new run. From then on the run can always be resumed. Call it
+    /// before anything that depends on data is sent. COLLECTIVE.
     void begin();
-    /// After it, of a run that begins: copies on other disks of options, plans and phases.
+    /// In a new run, copies options, plans and phases to other disks. Call it after begin().
     /// COLLECTIVE.
     void copy_beginning();
     [[nodiscard]] bool due(long round) const { return every_ > 0 && round % every_ == 0; }
-    /// Before anything of the round is sent. Before the first one, seeds that were kept for the
-    /// start that has come are erased.
+    /// Call it before anything of the round is sent. Before the first round, erases the seeds that
+    /// were saved for this start.
     void before_round(long round);
-    /// COLLECTIVE.
+    /// Makes a checkpoint. COLLECTIVE.
     void seal(long round, bool clean, const RunTotals& totals);
-    /// The last one took [s]; 0 before there is one.
+    /// Seconds that the last checkpoint took; 0 if there is none.
     [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
     void start_mark();
     void keep_records(long round);
     void copy_history();
-    /// What the record gains by this start.
+    /// The entry that this start adds to the record.
     [[nodiscard]] OwnEntry entry_now(const OwnRecord& record, int number, long round) const;
     [[nodiscard]] long sent_until(long round) const;
     void copy(long round, int beginning, long until);
-    /// Of a checkpoint after so many rounds.
+    /// beginning_of a checkpoint after this many rounds.
     [[nodiscard]] int beginning_after(long round) const;
     [[nodiscard]] Checkpoint checkpoint_of(std::size_t local_index, long round) const;
     const OpenRun& run_;
     const Trainer& trainer_;
-    long every_;  // rounds; 0: only where the run is stopped
-    int phase_;   // of the run's history
+    long every_;  // rounds; 0: only when the run stops
+    int phase_;   // index in the run's history
     Digest plan_hash_;
     std::optional<SentMark> mark_;
     std::vector<int> keepers_;  // by process; empty: all share one disk

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What the ledger, of which read_sealed_ledger vouches, says of the run.
+/// The run as its ledger states it; read_sealed_ledger verifies the ledger.
 class LedgerFile {
   public:
     explicit LedgerFile(const fs::path& directory)
@@ -31,8 +31,7 @@ class LedgerFile {
             return ledger.at("rounds").at(final ? "completed" : "planned").integer<long>(0);
         });
     }
-    /// history.json and config.ini are not sealed themselves. @throws DataError where they say
-    /// something else.
+    /// history.json and config.ini are not sealed. @throws DataError if they contradict the ledger.
     void require_same(const RunHistory& history, const TrainConfig& config) const {
         read([&](const JsonValue& ledger) {
             require_text(ledger.at("adjacency"), name_of(config.plan.adjacency));
@@ -85,7 +84,7 @@ class LedgerFile {
     JsonDocument document_;
 };
 
-/// The graph may come from a file, which others may have changed since.
+/// Checks the graph, whose file may have changed since.
 void require_same_graph(const fs::path& directory, const Topography& topography) {
     const fs::path manifest = directory / "manifest.json";
     const std::string text = read_file(manifest);

@@ -8,27 +8,27 @@
 
 namespace sotto {
 
-/// A training whose directory is read again, as far as privacy depends on it.
+/// A training read from its directory, as far as privacy depends on it.
 struct RecordedRun {
-    TrainConfig config;  ///< it was started with
+    TrainConfig config;  ///< of its first start
     RunHistory history;  ///< phases complete
-    /// Training rounds that count: those that were completed; of a run that failed, was killed or
-    /// still goes on all planned ones, whose messages may have left.
+    /// Rounds that count: the completed ones; all planned ones if the run failed, was killed or is
+    /// still running, since their messages may have been sent.
     long rounds = 0;
     BuiltTopography built;  ///< of all agents
 };
 
 /// @param directory of the run.  @param config of its config.ini.
-/// @throws DataError for files that are missing, damaged or do not belong together; a graph or
-/// mixing file that is another than the run's among them; ConfigError as build_topography.
+/// @throws DataError for files that are missing, damaged or inconsistent, including a changed graph
+/// or mixing file; ConfigError as build_topography.
 [[nodiscard]] RecordedRun read_recorded_run(const std::filesystem::path& directory,
                                             const TrainConfig& config);
 
-/// What the run has sent, for the accountant.
+/// What the run has sent, as input of the accountant.
 /// @throws ConfigError if nothing was sent, and as process_steps.
 [[nodiscard]] std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run);
 
-/// What run_account needs to know of the run, without a view: `sotto account --run`.
+/// The input of run_account for `sotto account --run`, without a view.
 [[nodiscard]] SubjectConfig subject_config_of(const RecordedRun& run);
 
 }  // namespace sotto

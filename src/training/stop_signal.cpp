@@ -27,7 +27,7 @@ void end_after_patience(int /*signal*/) {
     if (ends_soon != 0 && stop_signal != 0) end_by(stop_signal);
 }
 
-/// @param microseconds 0: no longer.
+/// @param microseconds 0: stops the timer.
 void set_timer(long microseconds) {
     itimerval timer{};
     timer.it_value.tv_usec = microseconds;
@@ -38,7 +38,8 @@ constexpr long stop_patience = 500'000;  // [us]
 
 void note_stop(int signal) {
     stop_signal = signal;
-    // A second one ends the process at once; but deploy/mpirun asks until it has ended.
+    // A second signal ends the process at once, except SIGUSR1, which deploy/mpirun repeats until
+    // the end.
     if (signal != SIGUSR1) default_signals({signal});
     if (ends_soon != 0) set_timer(stop_patience);
 }
@@ -80,7 +81,7 @@ bool StopVote::after_round() {
         pending_ = false;
         stop = votes[0] > 0;
         interval_ = pace_.rounds_after(votes[1], votes[2] > 0);
-        // Until the flag is raised, and until it is collected.
+        // One interval until the flag is raised, one until it is collected.
         seconds_to_stop_ = 2 * static_cast<double>(interval_) * votes[1];
     }
     if (!stop) begin(round_seconds);
@@ -131,7 +132,7 @@ std::optional<std::string> StopGrace::advice(double stop_seconds, double checkpo
     return words_about(needed);
 }
 
-/// Said once.
+/// The advice, once.
 std::string StopGrace::words_about(double needed) {
     const int granted = *kill_seconds_;
     kill_seconds_.reset();

@@ -37,7 +37,7 @@ namespace sotto {
 
 namespace {
 
-/// Shows a training, and knows who takes part and who of them is asked to leave or to join.
+/// Shows a training, and tracks its participants and which agents are asked to leave or join.
 class WatchedTraining final : public Progress {
   public:
     WatchedTraining(std::FILE* report,
@@ -51,7 +51,7 @@ class WatchedTraining final : public Progress {
     void on_members(const Membership& members) override { members_ = members; }
 
     [[nodiscard]] const Membership& members() const { return members_; }
-    /// What this process was asked. LOCAL.
+    /// Requests to this process. LOCAL.
     [[nodiscard]] MemberChange asked() {
         return {leave_.of(network_, members_), join_.of(network_)};
     }
@@ -80,7 +80,7 @@ void say_who_changes(const GeneralOptions& general, const MemberChange& change, 
     tell(change.joining, "join");
 }
 
-/// Of those who take part. COLLECTIVE. @param waiting spares.
+/// Trains one phase with its participants. COLLECTIVE. @param waiting spares.
 PhaseEnd train_phase(Network& network,
                      const GeneralOptions& general,
                      const TrainConfig& config,
@@ -116,7 +116,7 @@ PhaseEnd train_phase(Network& network,
     return {static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok)};
 }
 
-/// One phase of those who take part, while spares wait. COLLECTIVE over all.
+/// Trains one phase while spares wait. COLLECTIVE over participants and spares.
 PhaseEnd phase_beside_spares(Network& everybody,
                              const Attendance& there,
                              const GeneralOptions& general,
@@ -127,10 +127,10 @@ PhaseEnd phase_beside_spares(Network& everybody,
             end = train_phase(*members, general, config, there.waiting());
             return end->exit_code;
         });
-        // Spares hear of a failure as of any other end.
+        // Spares learn of a failure as of any other end.
         if (!end) end = PhaseEnd{code};
     } else {
-        // Until those who take part have stopped.
+        // Wait until the participants have stopped.
         watch_for_stop();
         constexpr double between_looks = 0.05;
         everybody.watch_for_stalls({0, 0, "", {}, between_looks});
@@ -183,13 +183,13 @@ int train_on(Network& network, const GeneralOptions& general, const TrainConfig&
 
 namespace {
 
-/// Of a run that is resumed.
+/// Agents that remain in a resumed run.
 int agents_left(const RunHistory& history, const ResumeConfig& resume) {
     return history.phases.back().members.size() - static_cast<int>(resume.without.size()) +
            static_cast<int>(resume.joining.size());
 }
 
-/// Spares that wait, too.
+/// Agents of a single process, including waiting spares.
 int agents_left_alone(const TrainConfig& config) {
     const RunHistory history = read_history(config.resume->directory);
     return agents_left(history, *config.resume) +
@@ -197,15 +197,16 @@ int agents_left_alone(const TrainConfig& config) {
            static_cast<int>(config.resume->joining.size());
 }
 
-/// Of files that are restored.
+/// Restored files stay, except after a dry run.
 Stay stay_of(const OptionTexts& given) {
     const auto dry_run = given.find("dry-run");
     return dry_run != given.end() && dry_run->second == "true" ? Stay::for_a_look : Stay::for_good;
 }
 
-/// config.ini of the run to resume, as rank 0 reads it: the others may not see its files. Nothing
-/// for a new run. COLLECTIVE. @throws Error if some ranks resume a run and others do not.
-/// @param restored takes the files that rank 0 had lost.
+/// Shares config.ini of the run to resume, as rank 0 reads it, since other ranks may not see its
+/// files. Nothing for a new run. COLLECTIVE. @throws Error if some ranks resume a run and others do
+/// not.
+/// @param restored receives the files that rank 0 had lost.
 std::optional<ConfigText> share_config_of_run(Network& ranks,
                                               const OptionTexts& given,
                                               RestoredFiles& restored) {
@@ -225,7 +226,7 @@ std::optional<ConfigText> share_config_of_run(Network& ranks,
                             without - all.begin(),
                             with - all.begin()));
     });
-    // Who lost its disk gets back what the others keep of it.
+    // A rank that lost its disk gets the files back from the others' copies.
     (void)restore_history(restored, given.at("resume"), ranks);
     ranks.agree([&] {
         if (ranks.process() == 0) of_run = config_of_run("--resume", given.at("resume"));
@@ -234,7 +235,7 @@ std::optional<ConfigText> share_config_of_run(Network& ranks,
     return of_run;
 }
 
-/// Adds what the run's config.ini says. @return names of the options that were given before.
+/// Adds the options of the run's config.ini. @return names of the options that were given before.
 std::vector<std::string> add_options_of_run(OptionTexts& given,
                                             const std::vector<WrittenGroup>& options,
                                             const std::vector<std::string>& arguments,
@@ -306,7 +307,7 @@ bool appeared(const std::string& file, int number) {
     return !file.empty() && std::filesystem::exists(path_of_agent(file, number), ignored);
 }
 
-/// What rank `process` said. @throws NetworkError for anything but numbers.
+/// The numbers from rank `process`. @throws NetworkError for an invalid message.
 std::vector<int> unpack_numbers(std::string_view bytes, int process) {
     ByteReader reader(bytes, fmt::format("what rank {} says of who leaves and joins", process));
     std::vector<int> numbers = get_numbers(reader);
@@ -324,7 +325,8 @@ std::uint64_t most_packed_bytes(std::uint64_t numbers) {
     return sizeof(std::uint64_t) + sizeof(std::int32_t) * numbers;
 }
 
-/// Of all processes, each of its own agents. COLLECTIVE. @throws NetworkError for others' numbers.
+/// The leaving agents of all processes. COLLECTIVE. @throws NetworkError if a process names agents
+/// that are not its own.
 std::vector<int> gather_leaving(Network& network,
                                 const Membership& members,
                                 const std::vector<int>& own) {
@@ -345,7 +347,8 @@ std::vector<int> gather_leaving(Network& network,
     return leaving;
 }
 
-/// Of process 0. COLLECTIVE. @throws NetworkError for agents that do not wait.
+/// The joining agents that process 0 names. COLLECTIVE. @throws NetworkError for agents that do not
+/// wait.
 std::vector<int> share_joining(Network& network,
                                const std::vector<int>& waiting,
                                const std::vector<int>& own) {
@@ -363,7 +366,7 @@ std::vector<int> share_joining(Network& network,
     return joining;
 }
 
-/// @throws ConfigError.
+/// @throws ConfigError if agents cannot leave this run.
 void require_can_leave(const Network& network,
                        const Membership& members,
                        const std::vector<int>& leaving) {
@@ -500,8 +503,8 @@ void Attendance::require_possible(const Network& network, const TrainConfig& con
             "--spares: agent {} cannot wait; the first rank leads the run", waiting_.front()));
 }
 
-/// Whoever resumes a run waits by its own word only: where its files are not at hand, it could not
-/// tell that it has taken part.
+/// In a resumed run an agent waits only if its own process was given --spares: without its files,
+/// the agent could not tell that it participated before.
 void Attendance::require_own_word(const Network& network, const TrainConfig& config) const {
     if (!config.resume || network.processes() == 1) return;
     const std::vector<std::string>& given = config.resume->given;

@@ -115,7 +115,7 @@ std::string baselines_text(const Baselines& other) {
     return text;
 }
 
-/// What the models were before means of them and final gossip.
+/// Results before averaging and final gossip.
 std::string stages_text(const TrainResult& result) {
     const double last = result.last.test_loss, averaged = result.averaged.test_loss;
     if (last == result.evaluation.test_loss || !std::isfinite(last)) return {};
@@ -153,7 +153,7 @@ std::string verdict_line(std::string_view name, std::string_view value) {
     return fmt::format("{:<11}{}\n", name, value);
 }
 
-/// What the mean model reaches, beside what it is to be compared with.
+/// Results of the mean model beside its baselines.
 std::string metric_text(const TrainResult& result) {
     const Evaluation& own = result.evaluation;
     const Baselines& other = result.baselines;
@@ -173,7 +173,7 @@ std::string metric_text(const TrainResult& result) {
     return verdict_line("result", text);
 }
 
-/// The epsilon of each agent, where they differ and are few; of many the smallest and the largest.
+/// The epsilon of each agent if they differ and are few; of many, the smallest and largest.
 std::string agents_text(const TrainResult& result) {
     if (result.epsilons.empty()) return {};
     const auto [least, most] = std::ranges::minmax_element(result.epsilons);
@@ -219,8 +219,8 @@ std::string spent_text(const TrainResult& result, const TrainConfig& config) {
                                            result.account->is_signed ? "" : ", not signed"));
 }
 
-/// Where ranks share cores, all of which are of this host. Agents that prove who they are have
-/// reasons for processes of their own.
+/// Whether ranks share cores of one host. Agents with identities have reasons for processes of
+/// their own, so they are not counted.
 bool ranks_share_cores(const TrainResult& result, const TrainConfig& config, int cores) {
     return !config.trust && std::ssize(result.ranks) > cores &&
            std::ranges::all_of(result.ranks, [&](const RankFigures& rank) {
@@ -345,7 +345,7 @@ Json json_of(const std::optional<RoundSeconds>& told) {
             {"mix", seconds.mix}};
 }
 
-/// A figure, or null where it is not told.
+/// A figure; null if it is not shared.
 Json json_of(const std::optional<double>& told) { return told ? Json(*told) : Json(nullptr); }
 
 Json json_of(const std::vector<RankFigures>& ranks) {
@@ -386,7 +386,7 @@ void add_estimate(Json& json, const RunEstimate& estimate, long rounds) {
     if (estimate.network) json["network"] = json_of(*estimate.network, rounds);
 }
 
-/// A number, or null for all.
+/// A number; null for all.
 Json json_of(const std::optional<long>& records) {
     return records ? Json(*records) : Json(nullptr);
 }
@@ -405,14 +405,14 @@ void add_evaluation(Json& json, const Evaluation& evaluation) {
                                  {"train", json_of(evaluation.records.train)}};
 }
 
-/// Of models before what was done with them after the last round.
+/// Results of the models at an earlier stage after the last round.
 void add_stage(Json& json, const std::string& stage, const Evaluation& evaluation) {
     json["test_loss_" + stage] = number_or_null(evaluation.test_loss);
     json["test_accuracy_" + stage] = number_or_null(evaluation.test_accuracy);
     json["consensus_distance_" + stage] = number_or_null(evaluation.consensus_distance);
 }
 
-/// What the figures are to be compared with, and what there is to say about them.
+/// The baselines, and the share of clipped gradients.
 void add_judgement(Json& json, const TrainResult& result) {
     const Baselines& other = result.baselines;
     json["constant_accuracy"] = number_or_null(other.constant_accuracy);
@@ -478,9 +478,9 @@ double mean_noise_variance(const NoisePlan& plan) {
     return mean * mean * sums.squaredNorm() * unit_variance(plan.distribution());
 }
 
-/// 20 agents: softmax on MNIST still had an accuracy of 0.46 at 5.2, and 0.13 at 39; logistic on
-/// a9a less than the constant prediction from 4.8 on. Below it a training may fail all the same:
-/// that shows afterwards.
+/// Measured with 20 agents: softmax on MNIST still had an accuracy of 0.46 at 5.2, and 0.13 at 39;
+/// logistic on a9a had less than the constant prediction from 4.8 on. Trainings below the threshold
+/// may still fail, which shows afterwards.
 constexpr double loud = 6;
 
 std::string what_to_do_about_noise(const PlanConfig& config) {
@@ -499,7 +499,7 @@ std::string what_to_do_about_noise(const PlanConfig& config) {
 double noise_over_gradients(const NoisePlan& plan, const PlanConfig& config, long dimension) {
     if (plan.entry != NoiseEntry::gradient || plan.temporal.kind != TemporalFactor::Kind::identity)
         return not_a_number;
-    // Of long runs so many rounds at equal distances stand for all.
+    // Long runs are represented by this many rounds at equal distances.
     constexpr long most = 100'000;
     const long rounds = std::min(config.rounds, most);
     const double each = static_cast<double>(config.rounds) / static_cast<double>(rounds);
@@ -547,7 +547,7 @@ std::vector<std::string> warnings_after_rounds(const TrainResult& result) {
     const double loss = result.evaluation.test_loss_mean_model;
     const Baselines& other = result.baselines;
     const auto& [first, lowest, round] = result.losses;
-    // Small against what was learnt, a rise is noise.
+    // A rise that is small against the total improvement is noise.
     if (loss - lowest > risen * std::max(std::abs(lowest), first - lowest))
         warnings.push_back(
             fmt::format("The test loss rose from {:.4g} after {} rounds to {:.4g} (use a smaller "

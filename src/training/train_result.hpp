@@ -19,23 +19,23 @@
 
 namespace sotto {
 
-/// Time of a round over a network that there is not yet (--network).
+/// Predicted time of a round over an imagined network (--network).
 struct NetworkEstimate {
     double latency_seconds = 0, bits_per_second = 0;
     int hosts = 0, ranks = 0;
-    // Of a round.
+    // Per round.
     double compute = 0;   ///< measured here: gradients and noise, on the host with most agents
-    double latency = 0;   ///< counted (predict_exchange), of all its exchanges
-    double transfer = 0;  ///< the same
+    double latency = 0;   ///< of all exchanges, counted (predict_exchange)
+    double transfer = 0;  ///< likewise
     std::string busiest_host;
     double busiest_bytes = 0;  ///< through its link
     [[nodiscard]] double seconds_per_round() const { return compute + latency + transfer; }
 };
 
-/// Memory and time a run will need, before it starts.
+/// Predicted memory and time of a run.
 struct RunEstimate {
     bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
-    double memory_mib = 0;          ///< vectors of one process, beside program and data
+    double memory_mib = 0;          ///< vectors of one process, without program and data
     double seconds_per_round =
         0;  ///< measured: gradients and noise with throw-away keys, empty messages
     std::optional<NetworkEstimate> network;
@@ -43,26 +43,25 @@ struct RunEstimate {
 
 /// How a run was resumed.
 struct ResumedRun {
-    long round = 0;     ///< completed before
-    long repeated = 0;  ///< rounds done again, whose messages may have left and count
+    long round = 0;     ///< rounds completed before
+    long repeated = 0;  ///< repeated rounds, whose messages may have been sent and count
     std::uint32_t key_epoch = 0;
-    bool same_keys = false;        ///< goes on bit for bit; otherwise with noise of new keys
-    bool finished = false;         ///< the run ends there, without another round
+    bool same_keys = false;        ///< continues bit for bit; otherwise with noise of new keys
+    bool finished = false;         ///< the run ends here, without another round
     std::vector<int> agents_gone;  ///< so far
 };
 
-/// The agent's budget account (--budget-account), as far as this run has to do with it.
+/// How this run uses the agent's budget account (--budget-account).
 struct AccountUse {
     std::string path;
     double epsilon = 0;      ///< allowed
-    double delta = 0;        ///< that epsilons are stated at
+    double delta = 0;        ///< at which epsilons are stated
     double before = 0;       ///< epsilon spent by other runs
     double after = 0;        ///< epsilon spent with this run
     bool is_signed = false;  ///< by the agent's identity
 };
 
-/// What a model is to be compared with. For the experimenter, as losses are. Not a number where it
-/// is not known.
+/// Baselines of a model's results, for the experimenter, as losses are. Not a number if unknown.
 struct Baselines {
     double constant_accuracy = not_a_number;  ///< see TargetFacts
     double constant_loss = not_a_number;
@@ -71,7 +70,7 @@ struct Baselines {
     double without_privacy_loss = not_a_number;
 };
 
-/// Test losses of the mean model in the evaluations of a start.
+/// Test losses of the mean model in the evaluations of one start.
 struct LossHistory {
     double first = not_a_number, lowest = infinity;
     long lowest_round = 0;
@@ -83,7 +82,7 @@ struct LossHistory {
     }
 };
 
-/// Outcome of a training; filled on every process but for what only process 0 knows.
+/// Result of a training; filled on every process except for what only process 0 knows.
 struct TrainResult {
     std::string mechanism;
     int agents = 0;
@@ -91,63 +90,63 @@ struct TrainResult {
     long rounds = 0;  ///< completed
     bool interrupted = false;
     bool dry_run = false;
-    double epsilon = 0;              ///< spent, the largest of all agents; infinite without noise
+    double epsilon = 0;              ///< spent, largest of all agents; infinite without noise
     std::vector<double> epsilons{};  ///< spent, by the agent's number; in no summary
     std::vector<std::string> agent_files{};  ///< see LocalData::file_names; in no summary
     double mu = 0;
     double delta = 0;
-    Evaluation evaluation;  ///< of what agents end up with
-    Evaluation last;        ///< of their last models
-    Evaluation averaged;    ///< of means of their models, before final gossip
+    Evaluation evaluation;  ///< of the final models
+    Evaluation last;        ///< of the models after the last round
+    Evaluation averaged;    ///< of the averaged models, before final gossip
     LossHistory losses;
     Baselines baselines;
-    double clipped_share = not_a_number;  ///< mean over agents of the part of gradients shortened
-    std::vector<std::string> warnings;    ///< on process 0: sentences, each with what to do
-    std::size_t warnings_before = 0;      ///< so many of these were said before the first round
+    double clipped_share = not_a_number;  ///< mean over agents of the share of gradients clipped
+    std::vector<std::string> warnings;    ///< on process 0: sentences, each with a remedy
+    std::size_t warnings_before = 0;      ///< of these: reported before the first round
     PlanWords words;                      ///< on process 0; in no summary
-    std::optional<double> clip_norm;      ///< C at the end, of the first agent here; where learnt
+    std::optional<double> clip_norm;      ///< final C of the first local agent; if learned
     int gossip_steps = 1;                 ///< K
     int final_gossip = 0;                 ///< L
-    std::optional<RoundSeconds> phases;   ///< average over processes, where all tell
+    std::optional<RoundSeconds> phases;   ///< average over processes, if all share it
     double plan_seconds = 0, evaluate_seconds = 0, loop_seconds = 0, total_seconds = 0;
     std::int64_t bytes_sent = 0;            ///< by all agents
-    std::optional<double> peak_memory_mib;  ///< largest process; nothing: see memory_to_tell
+    std::optional<double> peak_memory_mib;  ///< largest process; none: see memory_to_tell
     std::vector<RankFigures> ranks;         ///< of every process
     std::string run_directory;
-    std::string own_reports;  ///< of all agents, where this process is alone; in no summary
-    RunEstimate estimate;     ///< dry run only
+    std::string own_reports;  ///< of all agents, if in this process; in no summary
+    RunEstimate estimate;     ///< only in a dry run
     std::optional<ResumedRun> resumed;
-    std::optional<AccountUse> account;  ///< of this process, where it has one
+    std::optional<AccountUse> account;  ///< of this process, if any
 };
 
-/// What there is to tell before the first round.
+/// What the user sees before the first round.
 struct TrainingStart {
     const TrainConfig& config;
     int processes = 1;
     const PlannedNoise& planned;
     const BuiltTopography& built;
-    const std::string& task;     ///< what is learnt, from which data
-    const std::string& report;   ///< all there is to say about plan and ledger
+    const std::string& task;     ///< what is learned, from which data
+    const std::string& report;   ///< everything on plan and ledger
     const std::string& outline;  ///< the same in a few lines
     const std::vector<std::string>& warnings;
     std::string run_directory;              ///< none in a dry run
     const RunEstimate* estimate = nullptr;  ///< of a dry run
 };
 
-/// Told about a training as it goes; on process 0 only, unless said.
+/// Receives the events of a training, on process 0 only unless stated otherwise.
 class TrainingListener {
   public:
     virtual ~TrainingListener() = default;
     /// On every process, before on_start.
     virtual void on_members(const Membership&) {}
-    /// Everything is checked; the first round comes next (or nothing more in a dry run).
+    /// Everything is checked; the first round follows, or in a dry run nothing more.
     virtual void on_start(const TrainingStart&) {}
-    /// On every process: rounds come next, and between any two a request to stop is answered.
+    /// On every process: rounds follow, and a stop request is answered between any two.
     virtual void on_rounds() {}
-    /// @param ledger says what the rounds so far have revealed, at its cost.
+    /// @param ledger evaluates the loss of the rounds so far when asked, at its cost.
     virtual void on_round(long /*completed*/, long /*rounds*/, const Ledger& /*ledger*/) {}
     virtual void on_evaluation(long /*completed*/, double /*epsilon*/, const Evaluation&) {}
-    /// On every process: the training has ended, and what follows looks at what it left.
+    /// On every process: training has ended, and its results are analysed.
     virtual void on_analysis() {}
 };
 

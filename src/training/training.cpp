@@ -115,7 +115,7 @@ void TrainingLoop::finish_rounds() {
     progress_.totals = totals();
     progress_.interrupted = progress_.rounds < run_.config.plan.rounds;
     if (!progress_.interrupted) return;
-    // A launcher that passes an interrupt on kills soon after: the ledger comes first.
+    // The ledger first: a launcher that forwards an interrupt kills soon afterwards.
     seal_ledger(open_, Ledger::Status::interrupted, progress_.rounds);
     stretch_ = Clock::now();
     checkpoints_.seal(progress_.rounds, true, totals());
@@ -153,8 +153,8 @@ void TrainingLoop::evaluate_now(ModelStage stage) {
     progress_.totals.evaluate_seconds += seconds_since(start);
     progress_.losses.add(progress_.rounds, progress_.evaluation.test_loss_mean_model);
     if (run_.leader()) report_evaluation(stage);
-    // Of the models alone: what losses are at an agent's data ends nothing. Every process has the
-    // same figures, so all of them end here.
+    // Only the models decide: no loss on an agent's data ends the run. Every process has the same
+    // figures, so all end here.
     const double limit = trainer_.message_limit();
     const double reached =
         std::max(progress_.evaluation.largest_parameter, progress_.evaluation.consensus_distance);
@@ -199,7 +199,7 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     options.coordinates = prepared.coordinates;
     options.steps = run.config.plan.steps;
     options.local_steps = run.config.plan.local_steps;
-    // At least what is counted, which is rounded down.
+    // The real probability is at least the counted one, which is rounded down.
     options.client_probability = run.config.plan.client_probability.value_or(1);
     options.l2 = run.config.l2;
     options.gossip = configured_gossip(run.phase, run.topography.mixing);
@@ -211,7 +211,7 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     return options;
 }
 
-/// d x local agents; no columns where some agent has none.
+/// d x local agents; no columns if some agent has no vector.
 Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
                            Eigen::VectorXd Checkpoint::*vector,
                            Eigen::Index dimension) {
@@ -223,10 +223,10 @@ Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
     return columns;
 }
 
-/// Where the checkpoints of the local agents are, which it takes.
+/// Moves the local agents' checkpoints into the trainer.
 void go_on(Trainer& trainer, Resumption& resumption) {
     const std::vector<Checkpoint> local = std::exchange(resumption.local, {});
-    if (resumption.round == 0) return;  // every model is where it begins
+    if (resumption.round == 0) return;  // models start at the initial one
     const Eigen::Index dimension = trainer.models().rows();
     trainer.start_from(columns_of(local, &Checkpoint::model, dimension));
     trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
@@ -234,7 +234,7 @@ void go_on(Trainer& trainer, Resumption& resumption) {
                                  resumption.round);
 }
 
-/// Takes the run's agents, and the model they begin with.
+/// Takes the run's agents and starts them at the initial model.
 Trainer make_trainer(OpenRun& open) {
     PreparedRun& prepared = open.prepared;
     const Run& run = prepared.run;
@@ -258,8 +258,8 @@ void write_models(const OpenRun& open, const Trainer& trainer) {
     together.commit();
 }
 
-/// Mean over all agents of the part of their gradients that the clip shortened; not a number where
-/// nobody counts. For the experimenter, as losses are. COLLECTIVE.
+/// Share of gradients that the clip shortened, averaged over all agents; not a number if none is
+/// counted. For the experimenter, as losses are. COLLECTIVE.
 double clipped_share(Network& network, const Trainer& trainer) {
     Eigen::MatrixXd local = Eigen::MatrixXd::Zero(2, std::ssize(trainer.agents()));
     for (Eigen::Index a = 0; a < local.cols(); ++a) {
@@ -273,8 +273,8 @@ double clipped_share(Network& network, const Trainer& trainer) {
     return sum(0) / sum(1);
 }
 
-/// Seconds that computing a round takes, where the launcher grants only so many to stop. Of secret
-/// batches nobody else may learn how large they are. COLLECTIVE.
+/// Compute time of a round [s], measured only if the launcher limits the time of a stop, and no
+/// batch size is secret. COLLECTIVE.
 std::optional<double> compute_before_rounds(PreparedRun& prepared) {
     const Run& run = prepared.run;
     const bool asks = run.leader() && run.network.processes() > 1 && seconds_before_kill();
@@ -319,7 +319,7 @@ void TrainingRounds::finish() {
         open_.progress.clip_norm =
             configured_clip(run.config)
                 .clip_norm(trainer_.estimates()(trainer_.estimates().rows() - 1, 0));
-    // Of other processes nobody learns it.
+    // Reports of other processes stay there.
     if (run.network.processes() == 1) open_.progress.own_reports = own_reports_text(trainer_);
 }
 
@@ -334,7 +334,7 @@ void TrainingRounds::compare_without_privacy() {
 
 namespace {
 
-/// @param estimate null: the first round comes next.
+/// @param estimate null: the first round follows.
 void announce(const PreparedRun& prepared,
               TrainingListener& listener,
               std::string run_directory,
@@ -353,7 +353,7 @@ void announce(const PreparedRun& prepared,
                            .estimate = estimate});
 }
 
-/// What the run would take and cost; nothing is left behind. COLLECTIVE.
+/// Predicts cost and duration of the run; writes nothing. COLLECTIVE.
 TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::time_point start) {
     require_accounts_allow(prepared);
     TrainResult result = result_with_account(prepared, prepared.run.config.plan.rounds);
@@ -363,7 +363,7 @@ TrainResult dry_run(PreparedRun prepared, TrainingListener& listener, Clock::tim
     return result;
 }
 
-/// Texts of the manifests of the run's earlier starts, on process 0.
+/// Manifests of the run's earlier starts, on process 0.
 std::vector<std::string> earlier_manifests(const OpenRun& open) {
     std::vector<std::string> manifests;
     for (int start = 0; start + 1 < open.prepared.history.starts; ++start) {

@@ -20,40 +20,40 @@ namespace sotto {
 
 // The rounds of a training.
 
-/// What an evaluation reads unless the user says otherwise: 1000 test records and 1000 training
-/// records an agent; after the last round the whole test set.
+/// What an evaluation reads by default: 1000 test records and 1000 training records per agent;
+/// after the last round the whole test set.
 [[nodiscard]] EvaluatedRecords usual_records(bool after_last_round);
 
-/// Rounds, evaluations, checkpoints, and the ledger as they go: begin(), run_round() while there
-/// are more(), end().
+/// Rounds, evaluations, checkpoints and current ledger: begin(), run_round() while more(), then
+/// end().
 class TrainingLoop {
   public:
-    /// Everything is borrowed. @param run whose progress is kept.
+    /// Everything is borrowed. @param run receives the progress.
     TrainingLoop(OpenRun& run,
                  Trainer& trainer,
                  TrainingListener& listener,
                  const std::function<bool()>& stop_requested);
 
-    /// The checkpoint to begin from, and what the models are worth. COLLECTIVE.
-    /// @param compute_seconds of a round, where known: said where a stop would not fit.
-    /// @throws DivergedError, the same on every process; Error of this process alone; as the next
-    /// two.
+    /// Makes the first checkpoint and evaluates the models. COLLECTIVE.
+    /// @param compute_seconds of a round, if known; used to advise if time is too short for a stop.
+    /// @throws DivergedError, the same on every process; Error on this process only. The next two
+    /// throw likewise.
     void begin(std::optional<double> compute_seconds);
-    /// Until the last round, or the one after which all stop. The same on every process.
+    /// False after the last round, or the one after which all stop. The same on every process.
     [[nodiscard]] bool more() const;
-    /// The next round, and what is due after it. COLLECTIVE.
+    /// Runs the next round and what is due after it. COLLECTIVE.
     void run_round();
-    /// After the last one: models that agents end up with, and what they are worth. COLLECTIVE.
+    /// Computes and evaluates the final models. Call it after the last round. COLLECTIVE.
     void end();
 
   private:
-    /// With the stretch of rounds that is not counted yet.
+    /// Includes the rounds that are not counted yet.
     [[nodiscard]] RunTotals totals() const;
-    /// The ledger first, then the checkpoint, of a run that stops before its last round.
+    /// Writes the ledger, then the checkpoint, if the run stops before its last round.
     void finish_rounds();
-    /// After a round; whether all stop here, for which the launcher may leave too little time.
+    /// After a round: whether all stop here. Advises if the launcher may leave too little time.
     [[nodiscard]] bool stops();
-    /// Means of models and final gossip, and what they are worth.
+    /// Averages models, runs final gossip, and evaluates.
     void finish_models();
     [[nodiscard]] EvaluatedRecords records_now() const;
     void evaluate_now(ModelStage stage = ModelStage::last);
@@ -67,19 +67,19 @@ class TrainingLoop {
     RunCheckpoints checkpoints_;
     StopVote vote_;
     StopGrace grace_;
-    bool ends_here_;  // no round is left to do
+    bool ends_here_;  // no round is left
     bool stopped_ = false;
-    Clock::time_point stretch_ = Clock::now();  // began then
+    Clock::time_point stretch_ = Clock::now();  // its start
     long every_;                                // rounds between evaluations
     std::optional<double> minimum_;
 };
 
-/// The rounds of this start, with everything that happens between them, and the models at the end,
-/// asked for one by one by whoever has the gradients. All calls are COLLECTIVE, and throw Error in
-/// one process; of several, one that fails ends all (end_failed_run).
+/// The rounds of this start, with everything between them and the final models, run one by one by
+/// the code that computes gradients. All calls are COLLECTIVE and throw Error in a single process;
+/// with several, a failing one ends all (end_failed_run).
 class TrainingRounds {
   public:
-    /// Takes the run's agents and sums, and keeps its progress; evaluates what rounds begin with.
+    /// Takes the run's agents and sums, records its progress, and evaluates the initial models.
     /// Everything is borrowed.
     TrainingRounds(OpenRun& run,
                    TrainingListener& listener,
@@ -91,13 +91,13 @@ class TrainingRounds {
     void run_next() {
         or_end_all([this] { loop_.run_round(); });
     }
-    /// After the last round: models, and their agents' reports, in the run directory.
+    /// After the last round, writes the models and their agents' reports to the run directory.
     void finish();
-    /// Whose rounds these are. LOCAL.
+    /// The trainer of these rounds. LOCAL.
     [[nodiscard]] Trainer& trainer() { return trainer_; }
 
   private:
-    /// What all agents, which are of this process, come to without privacy.
+    /// Trains without privacy for comparison, if this process has all agents.
     void compare_without_privacy();
     template <class Step>
     void or_end_all(Step&& step) try {
@@ -107,16 +107,16 @@ class TrainingRounds {
     }
 
     OpenRun& open_;
-    std::optional<double> compute_seconds_;  // of a round, where known
+    std::optional<double> compute_seconds_;  // of a round, if known
     Trainer trainer_;
     TrainingLoop loop_;
 };
 
-/// A training whose rounds are asked for one by one, by whoever computes gradients between them:
-/// run_round() while there are more(), then finish(), once. All calls are COLLECTIVE.
+/// A training for callers that compute gradients between rounds: run_round() while more(), then
+/// finish() once. All calls are COLLECTIVE.
 class Training {
   public:
-    /// Bootstrap up to the first round; as run_training, which all are. Not of a dry run.
+    /// Bootstrap up to the first round, for every process, as in run_training. Not for a dry run.
     /// @throws Error, the same on every process.
     Training(const TrainConfig& config,
              Network& network,
@@ -127,16 +127,16 @@ class Training {
     Training& operator=(const Training&) = delete;
 
     [[nodiscard]] bool more() const { return rounds_.more(); }
-    /// What the agent of each process says about how it finds gradients goes to the ledger, sealed
-    /// again, and to this start's manifest, with what earlier starts of the run said there. Before
-    /// the first round of this start, once. COLLECTIVE.
-    /// @param own one sentence, at most most_line_bytes; empty: nothing.
+    /// Adds the processes' statements on how their agents compute gradients to the ledger, which is
+    /// sealed again, and to this start's manifest, together with those of earlier starts. Call it
+    /// once, before the first round of this start. COLLECTIVE.
+    /// @param own one sentence, at most most_line_bytes; empty: none.
     /// @throws Error, the same on every process.
     void state_gradients(const std::string& own);
-    /// @throws Error alone; of several processes, one that fails ends the job.
+    /// @throws Error alone; with several processes, a failing one ends the job.
     void run_round() { rounds_.run_next(); }
-    /// After the last round: figures, ledger, models. @throws as run_round, and Error, the same on
-    /// every process.
+    /// After the last round, completes figures, ledger and models. @throws as run_round, and Error,
+    /// the same on every process.
     [[nodiscard]] TrainResult finish();
 
     /// LOCAL.
@@ -162,9 +162,9 @@ class Training {
 
 /// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;
 /// handshake; seeds), rounds, evaluation, ledger, models. COLLECTIVE.
-/// @param make_task the agents' inputs where config.task does not say; COLLECTIVE.
-/// @param stop_requested polled on every process; when one says yes, all stop after the same round
-/// with the ledger written.
+/// @param make_task builds the agents' inputs if config.task does not; COLLECTIVE.
+/// @param stop_requested polled on every process. If one returns true, all stop after the same
+/// round with the ledger written.
 /// @throws Error before the first round, the same on every process. In the rounds a failing process
 /// of several reports its round and ends the job (Network::abort); alone, it throws.
 [[nodiscard]] TrainResult run_training(const TrainConfig& config,

@@ -26,7 +26,7 @@ std::vector<WrittenGroup> options_of_account() {
     return with_general(account_option_set().written());
 }
 
-/// @throws ConfigError where one of `names` is given.
+/// @throws ConfigError if one of `names` is given.
 void refuse_beside(std::string_view option,
                    std::initializer_list<const char*> names,
                    const OptionTexts& given) {
@@ -81,7 +81,7 @@ void convert(const AccountOptions& options,
     if (std::FILE* out = report_stream(general)) say(out, "{}", conversion_text(conversion));
 }
 
-/// A and B of somebody else's system.
+/// Accounts for given matrices A and B.
 void account_for_matrices(const AccountOptions& options,
                           const OptionTexts& given,
                           const GeneralOptions& general) {
@@ -110,13 +110,13 @@ void account_for_matrices(const AccountOptions& options,
         say(out, "{}", matrices_report_text(result, sensitivity, config.subject.plan.delta));
 }
 
-/// What is accounted for: a plan the options describe, or a run.
+/// What to account for: a plan that the options describe, or a run.
 struct AccountTask {
     AccountOptions options;
     std::optional<RecordedRun> run;
 };
 
-/// With what the directory of the run says, where one is named.
+/// Adds what the run directory says, if --run names one.
 AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& given) {
     AccountTask task{asked, std::nullopt};
     if (!asked.run) return task;
@@ -156,7 +156,7 @@ int account_on(Network& network, const AccountTask& task, const GeneralOptions& 
     return 0;
 }
 
-/// A job that process 0 does by itself, if this is one. COLLECTIVE.
+/// Lets process 0 do conversions and given matrices alone. COLLECTIVE. @return whether it did.
 bool is_done_by_leader(Network& ranks,
                        const AccountOptions& options,
                        const OptionTexts& given,

@@ -10,7 +10,7 @@ namespace sotto {
 
 namespace {
 
-/// Who observes whom, and of what inputs.
+/// Options for observers, and for the inputs of the accounted messages.
 std::vector<Option<AccountConfig>> observer_options() {
     constexpr NameTable<bool, 2> inputs{{{{false, "adaptive"}, {true, "fixed"}}}};
     return {
@@ -91,14 +91,14 @@ The mixing rule then holds among those who stay.)"},
                  [](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
 }
 
-/// Whether what it names receives less than every message; of what names nothing, who reads it says
-/// so.
+/// Whether a view receives less than every message; false for an unknown view, which is refused
+/// later.
 bool sees_few_messages(const std::string& view) {
     const ViewRecord* const record = view_records().look_up(view.substr(0, view.find(':')));
     return record != nullptr && record->receives != View::Kind::all_messages;
 }
 
-/// What else there is to account for or to convert, and how.
+/// Options for other subjects and for conversions.
 std::vector<Option<AccountOptions>> other_options() {
     return {
         {{.name = "observation-a",
@@ -167,7 +167,7 @@ OptionSet<AccountOptions> account_option_set() {
     set.add(
         plan_options(), [](auto& c) -> auto& { return c.account.subject.plan; });
     set.add(account_options());
-    set.with_standing("final-gossip", "0");  // of the default view
+    set.with_standing("final-gossip", "0");  // for the default view
     return set;
 }
 
@@ -179,7 +179,7 @@ AccountOptions read_account_options(const OptionTexts& given) {
     AskedPlan& plan = options.account.subject.plan;
     plan.open.final_gossip =
         leaves_final_gossip_open(given, sees_few_messages(options.account.view));
-    // A sensitivity that is given belongs to whatever takes part, so cyclic participation is fine.
+    // A given sensitivity is that of whatever takes part, so cyclic participation is allowed.
     if ((options.account.subject.sensitivity || plan.noise_std) && !given.contains("adjacency") &&
         plan.participation.cycle > 1 && !plan.participation.poisson)
         plan.adjacency = Adjacency::record;

@@ -9,33 +9,33 @@
 
 namespace sotto {
 
-/// What `sotto account` understands.
+/// The options of `sotto account`.
 struct AccountOptions {
     AccountConfig account;
     std::optional<std::string> run;  ///< directory of the training to account for
-    /// Files of A and B of observations O = A G + B Z, instead of a plan.
+    /// Files with A and B of observations O = A G + B Z, instead of a plan.
     std::optional<std::string> observation_a, observation_b;
     std::optional<double> mu;  ///< to convert into epsilon
-    /// Of secretly sampled rounds, to convert into epsilon, or to find the noise of.
+    /// Of secretly sampled rounds, to convert into epsilon.
     std::optional<double> noise_multiplier;
-    std::optional<std::string> sampled_rounds;  ///< the same of several phases
+    std::optional<std::string> sampled_rounds;  ///< the same for several phases
     std::optional<std::string> by_distance;
     int asked_threads = 0;
 
-    /// Somebody else's system.
+    /// Whether to account for given matrices A and B.
     [[nodiscard]] bool of_matrices() const { return observation_a || observation_b; }
 };
 
 [[nodiscard]] OptionGroup<AccountOptions>& account_options();
 [[nodiscard]] OptionSet<AccountOptions> account_option_set();
 
-/// Checked, but for what only a run's directory says. @throws ConfigError.
+/// Reads and checks the options, except what only a run directory tells. @throws ConfigError.
 [[nodiscard]] AccountOptions read_account_options(const OptionTexts& given);
 
-/// Whether there is nothing to account for: `--mu M --delta D`, or `--epsilon E --delta D` and no
-/// other option that counts.
+/// Whether the options only ask for a conversion: `--mu`, secretly sampled rounds, or `--epsilon`
+/// without other options that change results (`--delta` may stand).
 [[nodiscard]] bool converts_only(const OptionTexts& given);
-/// Whether these are secretly sampled rounds.
+/// Whether the options ask for a conversion of secretly sampled rounds.
 [[nodiscard]] bool converts_sampled_rounds(const OptionTexts& given);
 
 }  // namespace sotto

@@ -53,7 +53,7 @@ std::string search_text(const CoalitionSearch& search) {
         bound);
 }
 
-/// @param graph names agents; null: numbers only.
+/// @param graph gives the agents' names; null: numbers only.
 std::string pair_text(const PairFigure& pair, const Graph* graph) {
     const auto name = [&](int agent) {
         return graph != nullptr ? label_of_agent(*graph, agent) : std::to_string(agent);
@@ -124,7 +124,7 @@ std::string mean_text(const AccountResult& result) {
                        result.seconds);
 }
 
-/// @param figures which of a row.
+/// @param figures the member of a row to show.
 std::string distance_table_text(const AccountResult& result,
                                 DistanceFigures DistanceRow::*figures) {
     const auto bounds = view_bounds();
@@ -161,7 +161,7 @@ std::string by_distance_text(const AccountResult& result) {
     return text;
 }
 
-/// What the columns of published bounds are.
+/// Explains the columns of published bounds.
 std::string bounds_text(const AccountResult& result) {
     const auto bounds = view_bounds();
     std::string text;
@@ -319,7 +319,7 @@ Json json_of(const DropoutAccount& account) {
     return json;
 }
 
-/// What every account has.
+/// Adds what every account has.
 void add_figures(Json& json, const AccountResult& result) {
     json["pairs"] = Json::array();
     for (const PairFigure& pair : result.pairs) json["pairs"].push_back(json_of(pair));

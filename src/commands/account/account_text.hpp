@@ -7,11 +7,11 @@
 
 namespace sotto {
 
-/// What `sotto account` prints for people: the worst pairs, and a table by distance.
+/// The text that `sotto account` prints: the worst pairs, and a table by distance.
 [[nodiscard]] std::string account_report_text(const AccountResult& result,
                                               const AccountConfig& config,
                                               const AccountSubject& subject);
-/// The same of account_matrices.
+/// The same for account_matrices.
 [[nodiscard]] std::string matrices_report_text(const AccountResult& result,
                                                double sensitivity,
                                                double delta);
@@ -20,7 +20,7 @@ namespace sotto {
 [[nodiscard]] std::string account_report_json(const AccountResult& result,
                                               const AccountConfig& config,
                                               const AccountSubject& subject);
-/// The same of account_matrices.
+/// The same for account_matrices.
 [[nodiscard]] std::string matrices_report_json(const AccountResult& result,
                                                double sensitivity,
                                                double delta);

@@ -24,8 +24,7 @@ namespace {
 
 std::vector<WrittenGroup> options_of_audit() { return with_general(audit_option_set().written()); }
 
-/// What the directory of a run has in files of its own: its options, its plan, and the seed of what
-/// was contributed.
+/// Options that a run directory replaces: it has the run's options, plan and seed in files.
 constexpr std::array files_of_run{"config", "plan", "seed"};
 
 void require_beside_recordings(const OptionTexts& given) {
@@ -39,7 +38,7 @@ void require_beside_recordings(const OptionTexts& given) {
         if (!option.beside_run) refuse(option.name);
 }
 
-/// Options of an audit; those of the run where --run names one.
+/// The options of an audit; with --run, those of the run.
 OptionTexts parse(std::vector<std::string> arguments) {
     const OptionTexts given = parse_options(options_of_audit(), arguments);
     const auto run = given.find("run");
@@ -51,7 +50,7 @@ OptionTexts parse(std::vector<std::string> arguments) {
     return parse_options(options_of_audit(), arguments);
 }
 
-/// The page of the run, with its attack.
+/// Writes the page of the run, with its attack.
 void draw_attack(const AuditConfig& config, const std::string& directory, std::FILE* out) {
     ReportConfig page;
     page.directory = directory;

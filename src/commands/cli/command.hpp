@@ -9,27 +9,27 @@
 
 namespace sotto::cli {
 
-/// One subcommand. Another one is a folder and a line in the table of command.cpp, or a file
-/// of its own that is linked into the program (Registered).
+/// One subcommand. To add one, add a folder and a line in the table of command.cpp, or link a file
+/// of its own into the program (Registered).
 struct Command {
     std::string name{};
     std::string summary{};      ///< one line
     std::string example{};      ///< shown at the end of its help
-    std::string description{};  ///< more, for its manual page; Markdown
-    /// Files it reads or writes by itself, for its manual page: name and what it holds.
+    std::string description{};  ///< more text for its manual page, in Markdown
+    /// Files it reads or writes by itself, for its manual page: name and content.
     std::vector<std::pair<std::string, std::string>> files{};
-    /// What it understands, as in a configuration in which nothing is given.
+    /// Its options, with their default values.
     std::vector<WrittenGroup> (*options)() = nullptr;
     bool parallel = false;  ///< takes part in an MPI job; others run on rank 0 only
     /// @return exit code. @throws Error.
     int (*run)(const std::vector<std::string>& arguments) = nullptr;
 };
 
-/// What `sotto <command> --help` prints. Of more than 25 options it shows the common ones.
+/// The output of `sotto <command> --help`: the common options if there are more than 25.
 /// @param all for `--help all`.
 [[nodiscard]] std::string help_for(const Command& command, bool all = false);
 
-/// All subcommands: those of folders of src/commands, each in FOLDER/NAME_command.cpp.
+/// All subcommands; each is in src/commands/FOLDER/NAME_command.cpp.
 [[nodiscard]] Registry<Command>& commands();
 [[nodiscard]] Command graph_command();
 [[nodiscard]] Command plan_command();

@@ -8,16 +8,15 @@
 
 namespace sotto::cli {
 
-/// What an exit code tells whoever started the program. Help, manual pages and the table of
-/// docs/cli.md say it from here.
+/// The meaning of an exit code, for help, manual pages and the table of docs/cli.md.
 struct ExitCodeRecord {
     ExitCode code;
     std::string_view name;     ///< in a few words: "privacy refused"
-    std::string_view meaning;  ///< the same, and when
+    std::string_view meaning;  ///< the same, and when it occurs
     std::string_view helps;    ///< what to do; Markdown, links as in docs/cli.md
 };
 
-/// Of all codes, ascending.
+/// All codes, ascending.
 [[nodiscard]] const std::vector<ExitCodeRecord>& exit_codes();
 /// "0 done, 1 other, ...".
 [[nodiscard]] std::string exit_code_list();

@@ -10,10 +10,10 @@
 
 namespace {
 
-/// OpenBLAS starts a thread a core when it is loaded, before main, each with a buffer of 128 MiB,
-/// and tries for ever where `ulimit -v` leaves no room. Threads of its own are of no use here
-/// (end_blas_threads): under such a limit the program starts again, to have none. Runs before the
-/// constructors of all libraries, so that nothing but calls of the system is there yet.
+/// Restarts the program without OpenBLAS threads if `ulimit -v` limits memory. When OpenBLAS is
+/// loaded, before main, it starts a thread per core, each with a buffer of 128 MiB, and retries for
+/// ever if there is no room. Its threads are not needed (end_blas_threads). This function runs
+/// before the constructors of all libraries, so it may only use system calls.
 void start_without_blas_threads(int /*count*/, char** arguments, char** environment) {
     static constexpr const char* setting = "OPENBLAS_NUM_THREADS=1";
     static constexpr std::size_t name_length = 21;  // with =

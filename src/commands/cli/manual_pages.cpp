@@ -142,7 +142,7 @@ std::vector<ManualPage> manual_pages(const Registry<Command>& commands) {
 
 namespace {
 
-/// @param copied whether hyphens and quotes must stay those of the keyboard.
+/// @param copied keeps hyphens and quotes as typed, so that they can be copied.
 std::string escaped(std::string_view text, bool copied) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -167,13 +167,13 @@ std::string escaped(std::string_view text, bool copied) {
     return result;
 }
 
-/// A line that begins with . or ' would be a request.
+/// Protects a first . or ', which would make the line a request.
 std::string as_text_line(std::string line) {
     if (line.starts_with('.') || line.starts_with('\'')) line.insert(0, "\\&");
     return line;
 }
 
-/// Where a link of a page in docs/cli leads: "docs/ledger.md", or its address.
+/// The target of a link in docs/cli: "docs/ledger.md", or an address.
 std::string target_of(std::string_view link) {
     if (link.find("://") != std::string_view::npos) return std::string(link);
     while (link.starts_with("../")) link.remove_prefix(3);
@@ -208,7 +208,7 @@ std::string inline_text(std::string_view markdown) {
     return result;
 }
 
-/// Every line of it one that troff takes for text.
+/// Makes every line a text line.
 std::string text_lines(const std::string& text) {
     std::string result;
     std::size_t start = 0;

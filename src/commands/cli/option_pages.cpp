@@ -13,7 +13,7 @@ namespace sotto::cli {
 
 namespace {
 
-/// A group, and the commands that have it.
+/// A group of options, and the commands that have it.
 struct SharedGroup {
     WrittenGroup group;
     std::vector<std::string> commands;
@@ -48,7 +48,7 @@ std::string file_of(const std::string& title) {
     return name + ".md";
 }
 
-/// Text of a table's cell, where Markdown means something by some letters.
+/// Escapes the text of a cell of a Markdown table.
 std::string cell(const std::string& text) {
     std::string result;
     for (const char c : text) {

@@ -14,8 +14,8 @@ struct OptionPage {
     std::string text;
 };
 
-/// One page a group of options, with all that is known about them, in the order of the commands.
-/// Groups of one title are on one page.
+/// One page per group of options, in the order of the commands. Groups with the same title share a
+/// page.
 [[nodiscard]] std::vector<OptionPage> option_pages(const Registry<Command>& commands);
 
 }  // namespace sotto::cli

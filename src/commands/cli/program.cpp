@@ -38,8 +38,8 @@ std::string program_help() {
     return text + "exit codes: " + exit_code_list() + "\n\nexample: sotto train --epsilon 3\n";
 }
 
-/// Refuses what the command line of a job begins with. The ranks first meet over MPI: a launcher
-/// ends the job with the first process that fails, and that could be before rank 0 has said why.
+/// Refuses an unknown command in a job. The ranks first meet over MPI: a launcher ends the job with
+/// the first process that fails, which could be before rank 0 has printed the reason.
 int refuse_together(const std::string& name) {
     const MpiSession session;
     const auto network = make_mpi_network(session);
@@ -49,7 +49,7 @@ int refuse_together(const std::string& name) {
     });
 }
 
-/// How long a rank that has not reached the others waits for rank 0 to say what failed.
+/// How long a rank waits for rank 0 to print what failed, if the ranks have not met.
 constexpr std::chrono::seconds time_for_rank_0{2};
 
 /// Ends a process that is alone, or one of a job whose ranks have not met (MPI could not start).
@@ -89,7 +89,7 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
     if (launch.launched && commands().look_up(first) == nullptr) return refuse_together(first);
     const Command& command = commands().find("command", first);
     const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-    // What stands behind -- is another program's.
+    // Words after -- belong to another program.
     const auto own_end = std::ranges::find(rest, "--");
     const auto help = std::find_if(rest.begin(), own_end, [](const std::string& word) {
         return word == "--help" || word == "-h";
@@ -103,7 +103,7 @@ int dispatch(const std::vector<std::string>& arguments, const LaunchEnvironment&
     return command.run(rest);
 }
 
-/// What was printed has arrived, or the program failed, whatever else went well.
+/// Makes the program fail if its output could not be written.
 int finish_output(int code) {
     try {
         require_written(stdout, "standard output");

@@ -5,7 +5,7 @@
 
 namespace sotto::cli {
 
-/// The whole program: runs the command that the arguments name, prints one line per error.
+/// Runs the command that the arguments name; prints one line per error.
 /// @return its exit code.
 [[nodiscard]] int run_program(const std::vector<std::string>& arguments);
 

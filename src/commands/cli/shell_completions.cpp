@@ -153,7 +153,7 @@ std::string bash_completion_of_group(const CompletedGroup& group) {
 
 // ---- zsh
 
-/// Inside single quotes, and inside the parts of a specification of _arguments.
+/// Quotes a text inside single quotes, and inside a specification of _arguments.
 std::string zsh_quoted(std::string_view text) {
     std::string result;
     for (const char c : text) {
@@ -189,7 +189,7 @@ std::string fish_quoted(std::string_view text) {
     return result + "'";
 }
 
-/// What fish offers as a value.
+/// The values that fish offers.
 std::string fish_values(const CompletedOption& option) {
     std::vector<std::string> offered = option.words;
     if (option.folders) offered.emplace_back("(__fish_complete_directories)");
@@ -258,13 +258,13 @@ namespace {
 
 constexpr std::string_view file = "FILE", folder = "DIR";
 
-/// Whether it stands for something: H of "horizon:H", a,b of "coalition:a,b".
+/// Whether a text is a placeholder: H of "horizon:H", a,b of "coalition:a,b".
 bool is_placeholder(std::string_view text) {
     return text.size() == 1 || text.find(',') != std::string_view::npos ||
            std::isupper(static_cast<unsigned char>(text.front())) != 0;
 }
 
-/// Up to what is there to be typed: "horizon:" of "horizon:H".
+/// The part before a placeholder: "horizon:" of "horizon:H".
 std::string typed_part(const std::string& word) {
     const std::size_t colon = word.find(':');
     if (colon == std::string::npos || colon + 1 == word.size()) return word;
@@ -272,7 +272,7 @@ std::string typed_part(const std::string& word) {
                                                                     : word;
 }
 
-/// The first part of a help text; shells show it in one line.
+/// The beginning of a help text, short enough for one line.
 std::string short_help(const std::string& help) {
     constexpr std::size_t longest = 72;
     std::string text = help.substr(0, std::min(help.find("; "), help.find(" (")));

@@ -8,10 +8,10 @@
 
 namespace sotto::cli {
 
-// Scripts that a shell loads to complete command lines of sotto: commands, their options, values
-// that are a word, files and folders. Behind `sotto supervise -- mpirun ... sotto` they start anew.
+// Scripts that a shell loads to complete command lines of sotto: commands, options, values that are
+// words, files and folders. After `sotto supervise -- mpirun ... sotto` completion starts again.
 
-/// For bash 4.4 or newer; needs nothing of the package bash-completion.
+/// For bash 4.4 or newer, without the package bash-completion.
 [[nodiscard]] std::string bash_completion(const Registry<Command>& commands);
 /// For zsh's compinit, under the name _sotto.
 [[nodiscard]] std::string zsh_completion(const Registry<Command>& commands);
@@ -23,8 +23,8 @@ struct CompletedOption {
     std::string name;  ///< without --
     std::string help;  ///< short
     bool takes_value = true;
-    bool positional = false;         ///< a word by itself is its value
-    std::vector<std::string> words;  ///< values; one that ends in : goes on with what is typed
+    bool positional = false;         ///< a word without an option name is its value
+    std::vector<std::string> words;  ///< values; after one that ends in ":" the user types the rest
     bool files = false, folders = false;
 
     friend bool operator==(const CompletedOption&, const CompletedOption&) = default;
@@ -33,14 +33,13 @@ struct CompletedOption {
 
 /// Options that the same commands have.
 struct CompletedGroup {
-    std::vector<std::string> commands;  ///< in the order of their table
+    std::vector<std::string> commands;  ///< in the order of the command table
     std::vector<CompletedOption> options;
 };
-/// All options of all commands, each once, or, where commands mean different things by a name, once
-/// for each meaning.
+/// All options of all commands, each once, or once per meaning if commands differ in it.
 [[nodiscard]] std::vector<CompletedGroup> completed_groups(const Registry<Command>& commands);
 
-/// What a script of any shell calls the values of an option: its words, FILE, DIR.
+/// The values of an option as the scripts name them: its words, FILE, DIR.
 [[nodiscard]] std::vector<std::string> value_tokens(const CompletedOption& option);
 
 }  // namespace sotto::cli

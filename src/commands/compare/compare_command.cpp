@@ -75,7 +75,8 @@ std::vector<WrittenGroup> options_of_compare() {
     return with_general(std::move(groups));
 }
 
-/// Options of all trainings: not what says where one is written, or is set by the comparison.
+/// The options of all trainings, without those that the comparison sets.
+/// @throws ConfigError for options of a single run, such as where it is written.
 OptionTexts common_options(const OptionTexts& given) {
     const OptionSet<TrainConfig> of_training = train_option_set();
     OptionTexts common;
@@ -92,7 +93,7 @@ OptionTexts common_options(const OptionTexts& given) {
     return common;
 }
 
-/// A list may have blanks or commas.
+/// Splits a list at blanks and commas.
 std::vector<std::string> between_commas(const std::vector<std::string>& words) {
     std::vector<std::string> parts;
     for (const std::string& word : words)
@@ -116,7 +117,7 @@ CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
     return config;
 }
 
-/// Trains where that is asked for. COLLECTIVE. @return whether it was interrupted.
+/// Trains if asked to. COLLECTIVE. @return whether it was interrupted.
 bool train_all(const CompareConfig& config,
                std::vector<ComparedFigures>& figures,
                Network& network,
@@ -165,7 +166,7 @@ void write_comparison(const CompareConfig& config,
     std::fflush(report);
 }
 
-/// Every process plans, so that all know which mechanisms are trained.
+/// Every process makes the plans, so that all know which mechanisms to train.
 int compare_on(Network& network, const CompareConfig& config, const GeneralOptions& general) {
     const bool leader = network.process() == 0;
     std::vector<ComparedFigures> figures;

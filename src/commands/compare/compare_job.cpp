@@ -63,7 +63,7 @@ namespace {
 
 constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well under a second
 
-/// What is said of all, and of this one.
+/// The common options and those of this mechanism, which win.
 OptionTexts options_of_mechanism(const CompareConfig& config, const ComparedMechanism& mechanism) {
     OptionTexts options = mechanism.options;
     options.insert(config.common.begin(), config.common.end());
@@ -95,7 +95,7 @@ ComparedFigures figures_of(const std::string& label, const MadePlan& made) {
     return figures;
 }
 
-/// Whether there is no plan before the agents' numbers of records are known.
+/// Whether the plan depends on the agents' numbers of records.
 bool depends_on_records(const PlanConfig& plan) {
     return !plan.batch_size.number && !protects_agents(plan.adjacency);
 }

@@ -11,52 +11,51 @@
 
 namespace sotto {
 
-/// One of the mechanisms that are compared, with what is said of it alone.
+/// One mechanism to compare, with its own options.
 struct ComparedMechanism {
     std::string label;    ///< as the user wrote it
-    OptionTexts options;  ///< of `sotto train`, mechanism among them
+    OptionTexts options;  ///< of `sotto train`, including mechanism
 };
 
-/// Mechanisms separated by commas: NAME or FILE.npy (a covariance of one's own), each with options
-/// of its own behind plus signs, "pairs+coalition-size=2".
-/// @throws ConfigError naming the word, for a mechanism or an option that does not exist, and for
-/// one that is there twice.
+/// Parses mechanisms separated by commas: NAME, or FILE.npy for a covariance; each may have options
+/// after plus signs: "pairs+coalition-size=2".
+/// @throws ConfigError naming the word, for an unknown or repeated mechanism or option.
 [[nodiscard]] std::vector<ComparedMechanism> parse_compared_mechanisms(const std::string& option,
                                                                        const std::string& text);
 
-/// What `sotto compare` is asked.
+/// The options of `sotto compare`.
 struct CompareConfig {
     std::vector<ComparedMechanism> mechanisms;
-    OptionTexts common;  ///< of trainings, for all of them
+    OptionTexts common;  ///< options of all trainings
     bool train = false;
     std::vector<std::string> seeds{"1", "2", "3"};
-    std::vector<std::string> step_sizes;  ///< to choose from; empty: the one that is given
+    std::vector<std::string> step_sizes;  ///< to choose from; empty: no choice
     std::filesystem::path directory;
     int threads = 1;
 };
 
-/// What is known of one mechanism; not a number where it is not: of agents that take a share of
-/// their records only trainings know the plan.
+/// The figures of one mechanism; NaN if unknown. If batches are a share of each agent's records,
+/// only trainings know the plan.
 struct ComparedFigures {
     std::string label;
-    double noise = 0;      ///< that survives, of what ldp leaves
+    double noise = 0;      ///< noise in the mean model, relative to that of ldp
     double noise_std = 0;  ///< the largest of any message
-    double outsider = 0;   ///< epsilon against whoever records every message; may be infinite
-    double curious = 0;    ///< the same with the seeds of the worst agent
-    std::string problem;   ///< why there is no plan; empty: there is
-    /// Of trainings, where there are any.
+    double outsider = 0;   ///< epsilon against an observer of every message; may be infinite
+    double curious = 0;    ///< the same if the observer is the worst agent and uses its seeds
+    std::string problem;   ///< why there is no plan; empty: there is one
+    /// From trainings, if there are any.
     std::optional<SweepMean> accuracy{}, loss{};
-    std::string step_size{};  ///< where it was chosen
+    std::string step_size{};  ///< if it was chosen
 };
 
-/// What its plan says. Cost: that of the plan, and of worst_curious_agent up to 128 agents.
+/// The figures of the plan. Cost: that of the plan, and of worst_curious_agent up to 128 agents.
 [[nodiscard]] ComparedFigures compared_figures(const CompareConfig& config,
                                                const ComparedMechanism& mechanism);
 
-/// Trainings of all mechanisms that have a plan, as a sweep with one variant each.
+/// A sweep over the mechanisms that have a plan, with one variant for each.
 [[nodiscard]] SweepConfig compared_trainings(const CompareConfig& config,
                                              const std::vector<ComparedFigures>& figures);
-/// Adds what trainings came to.
+/// Adds the results of trainings.
 void add_trainings(std::vector<ComparedFigures>& figures, const SweepResult& result);
 
 }  // namespace sotto

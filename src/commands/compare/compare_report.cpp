@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// @param unknown where it is not a number.
+/// @param unknown text for NaN.
 std::string figure_text(double value, int digits, const char* unknown) {
     if (std::isnan(value)) return unknown;
     return std::isinf(value) ? "infinite" : fmt::format("{:.{}g}", value, digits);
@@ -47,7 +47,7 @@ Json mean_json(const std::optional<SweepMean>& mean) {
                 : Json();
 }
 
-/// Rows that have a plan.
+/// The rows without a problem.
 std::vector<ComparedFigures> planned(const std::vector<ComparedFigures>& figures) {
     std::vector<ComparedFigures> rows;
     std::ranges::copy_if(figures, std::back_inserter(rows), [](const ComparedFigures& row) {
@@ -56,7 +56,8 @@ std::vector<ComparedFigures> planned(const std::vector<ComparedFigures>& figures
     return rows;
 }
 
-/// A block of data of a script: label, noise, outsider, curious, accuracy; without a limit the top.
+/// A data block of the gnuplot script: label, noise, outsider, curious, accuracy. Infinite figures
+/// are replaced by `top`.
 std::string data_of(const std::vector<ComparedFigures>& rows, double top) {
     std::string data = "$rows << END\n";
     const auto number = [&](double value) {
@@ -72,7 +73,7 @@ std::string data_of(const std::vector<ComparedFigures>& rows, double top) {
     return data + "END\n";
 }
 
-/// "infinite" above bars that have no limit. @param at of the pair of bars, from the left.
+/// Labels "infinite" above bars of infinite figures.
 std::string infinite_labels(const std::vector<ComparedFigures>& rows, double top) {
     std::string script;
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -181,7 +182,7 @@ Json comparison_json(const std::vector<ComparedFigures>& figures) {
 std::string draw_comparison(const std::filesystem::path& directory,
                             const std::vector<ComparedFigures>& figures) {
     const std::vector<ComparedFigures> rows = planned(figures);
-    // Of agents that take a share of their records only trainings know the plan.
+    // Without known batch sizes only trainings know the plan.
     const bool plans = std::ranges::any_of(
         rows, [](const ComparedFigures& row) { return !std::isnan(row.noise); });
     const bool trained = std::ranges::any_of(

@@ -8,15 +8,15 @@
 
 namespace sotto {
 
-/// Lines for people: a table, and how to read it.
+/// A table, and how to read it.
 [[nodiscard]] std::string comparison_text(const std::vector<ComparedFigures>& figures);
-/// The same as a table of commas; empty cells where nothing is known, "infinite" without a limit.
+/// The same as CSV: unknown figures are empty, infinite ones "infinite".
 [[nodiscard]] std::string comparison_csv(const std::vector<ComparedFigures>& figures);
-/// The JSON array of it.
+/// The same as a JSON array.
 [[nodiscard]] nlohmann::ordered_json comparison_json(const std::vector<ComparedFigures>& figures);
 
-/// Bars of every mechanism: noise that survives, both epsilons, and accuracy where there is one.
-/// @return the picture's path, DIR/comparison.svg; empty without gnuplot.
+/// Draws bars for each mechanism: noise relative to ldp, both epsilons, and accuracy if known.
+/// @return the path, DIR/comparison.svg; empty without gnuplot or figures.
 [[nodiscard]] std::string draw_comparison(const std::filesystem::path& directory,
                                           const std::vector<ComparedFigures>& figures);
 

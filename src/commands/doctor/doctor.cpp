@@ -58,7 +58,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Hosts in the order of their first rank, with their ranks.
+/// Hosts with their ranks, in the order of their first rank.
 std::vector<std::pair<Placement, std::vector<int>>> hosts_of(
     std::span<const RankFindings> findings) {
     std::vector<std::pair<Placement, std::vector<int>>> hosts;

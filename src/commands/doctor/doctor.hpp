@@ -10,21 +10,20 @@
 
 namespace sotto {
 
-/// Something one process can find out by itself.
+/// A check that one process can make by itself.
 struct CheckRecord {
     std::string name;  ///< as DoctorCheck::name
     Finding (*make)(const Placement&) = nullptr;
     bool must_agree = false;  ///< as DoctorCheck::must_agree
 };
 
-/// Every such check, in the order of the report: libraries, limits, shared memory, cores, folders.
+/// All such checks, in the order of the report: libraries, limits, shared memory, cores, folders.
 [[nodiscard]] const Registry<CheckRecord>& machine_checks();
 
-/// All of them; one that could not even be made has failed. Communicates with nobody and leaves
-/// nothing behind. LOCAL.
+/// Makes all checks and leaves nothing behind. A check that cannot be made has failed. LOCAL.
 [[nodiscard]] std::vector<DoctorCheck> check_machine(const Placement& placement);
 
-/// The report of `sotto doctor` (docs/cli.md), as JSON text and for people.
+/// The report of `sotto doctor`: JSON (docs/cli.md), and text.
 /// @param merged merge_findings(findings).
 [[nodiscard]] std::string doctor_report_json(std::span<const RankFindings> findings,
                                              std::span<const DoctorCheck> merged);

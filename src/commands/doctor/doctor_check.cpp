@@ -24,7 +24,7 @@ std::string counted(int count, const char* noun) {
 
 namespace {
 
-/// What a container's limit on processor time leaves, in cores.
+/// A container's limit on processor time, in cores.
 std::optional<int> core_quota() {
     std::ifstream file("/sys/fs/cgroup/cpu.max");
     double quota = 0, period = 0;
@@ -58,7 +58,7 @@ Placement find_placement(Network& network) {
     placement.ranks_on_host = 0;
     std::string mine = placement.host + "\n";
     for (const int core : allowed_cores()) mine += fmt::format("{} ", core);
-    // Launchers bind every rank to cores of its own: those of the host are all of them together.
+    // Launchers bind each rank to its own cores; the host's cores are all of these together.
     std::set<int> cores;
     for (const auto& theirs : network.all_gather(mine, most_line_bytes)) {
         std::istringstream words(theirs);
@@ -75,7 +75,7 @@ Placement find_placement(Network& network) {
 namespace {
 
 constexpr int most_ranks_all_pairs = 256;
-constexpr Eigen::Index dimension = 1000;  // beyond what is sent along with the first packet
+constexpr Eigen::Index dimension = 1000;  // more than the first packet holds
 
 Graph graph_of(int ranks, bool all_pairs) {
     std::vector<Edge> edges;
@@ -90,7 +90,7 @@ double known_value(int sender, Eigen::Index i) {
     return sender + 1 + static_cast<double>(i) / (2 * dimension);
 }
 
-/// A sender whose message arrived damaged in this process; -1 without one. COLLECTIVE.
+/// A sender whose message arrived damaged in this process; -1 if there is none. COLLECTIVE.
 int exchange_known_values(Network& network, const Graph& graph) {
     std::vector<Eigen::VectorXd> messages;
     std::vector<Outgoing> outgoing;

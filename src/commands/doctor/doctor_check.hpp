@@ -7,14 +7,14 @@
 
 namespace sotto {
 
-/// What a check found out.
+/// The result of a check.
 struct Finding {
     bool ok = true;
     std::string found;  ///< what is there, or what is wrong
-    std::string fix;    ///< what to do; with `ok` advice only, mostly empty
+    std::string fix;    ///< what to do; if `ok`, advice, usually empty
 };
 
-/// One thing that must be right before a training can work.
+/// A check, with its result, of something that a training needs.
 struct DoctorCheck {
     std::string name;  ///< lower-case words joined by '-'; scripts rely on it
     bool ok = true;
@@ -26,26 +26,26 @@ struct DoctorCheck {
 /// "1 core", "3 cores".
 [[nodiscard]] std::string counted(int count, const char* noun);
 
-/// Where a process runs, and beside whom.
+/// Where a process runs, and with how many others.
 struct Placement {
     bool launched = false;  ///< by mpirun or the like
     int rank = 0;
     int ranks = 1;
     std::string host;
     int ranks_on_host = 1;
-    int cores_on_host = 1;  ///< that the ranks of this host may use together
+    int cores_on_host = 1;  ///< cores that the ranks of this host share
 };
 
 /// Numbers of the cores this process may run on, ascending.
 [[nodiscard]] std::vector<int> allowed_cores();
-/// Cores of the host, less where a container limits processor time.
+/// Cores of the host, fewer if a container limits processor time.
 [[nodiscard]] int usable_cores(const Placement& placement);
 
-/// Who is on which host. @param network one agent per process. COLLECTIVE.
+/// Finds which ranks share a host. @param network one agent per process. COLLECTIVE.
 [[nodiscard]] Placement find_placement(Network& network);
 
-/// Sends something known between all ranks (along a ring above 256) and compares what arrives.
-/// `connect`s the network. COLLECTIVE.
+/// Sends known values between all ranks (along a ring above 256 ranks) and compares what arrives.
+/// Calls network.connect. COLLECTIVE.
 [[nodiscard]] DoctorCheck check_exchange(Network& network);
 
 }  // namespace sotto

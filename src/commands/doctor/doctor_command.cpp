@@ -22,7 +22,7 @@ namespace sotto::cli {
 
 namespace {
 
-/// Start of a job and exchange of its ranks take seconds, even for hundreds of ranks.
+/// Starting a job and exchanging messages take seconds, even with hundreds of ranks.
 constexpr unsigned patience_seconds = 120;
 
 std::vector<WrittenGroup> options_of_doctor() { return with_general({}); }
@@ -50,7 +50,7 @@ Placement alone() {
     return placement;
 }
 
-/// With the machine's checks behind what is known about the launcher.
+/// Adds the machine's checks after those of the launcher.
 RankFindings findings_of(const Placement& placement, std::vector<DoctorCheck> checks) {
     const auto machine = check_machine(placement);
     checks.insert(checks.end(), machine.begin(), machine.end());
@@ -59,13 +59,13 @@ RankFindings findings_of(const Placement& placement, std::vector<DoctorCheck> ch
 
 int examine_alone(const std::vector<std::string>& arguments) {
     const GeneralOptions general = read_options(arguments);
-    // The machine first: mpirun may change what it finds (as root it makes a missing TMPDIR).
+    // Checks the machine first, because mpirun may change it (as root it makes a missing TMPDIR).
     RankFindings findings = findings_of(alone(), {});
     findings.checks.insert(findings.checks.begin(), {check_mpirun(), check_trial_job()});
     return report(general, {findings});
 }
 
-/// Made before it is needed: a handler of signals may not.
+/// Prepared in advance, because a signal handler may not allocate memory.
 std::string last_words;
 
 extern "C" void give_up(int) {
@@ -73,7 +73,7 @@ extern "C" void give_up(int) {
     ::_exit(static_cast<int>(ExitCode::network));
 }
 
-/// The job did not come up as announced: what this process can say without the others.
+/// Reports what this process finds alone, if the job did not start as announced.
 int examine_broken_job(const std::vector<std::string>& arguments, const std::string& reason) {
     const GeneralOptions general = read_options(arguments);
     Placement placement = alone();

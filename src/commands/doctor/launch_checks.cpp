@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A job of two ranks of this program. @param launcher as a shell takes it.
+/// The shell command for a job of two ranks. @param launcher quoted for a shell.
 std::string trial_command(const std::string& launcher, const std::string& program) {
     const std::string& flags = launch_words().oversubscribe;
     return fmt::format("{}{}{} -n 2 {} doctor", launcher, flags.empty() ? "" : " ", flags, program);
@@ -69,14 +69,14 @@ std::optional<fs::path> find_mpirun() {
     return std::nullopt;
 }
 
-/// The first "1.2" or "1.2.3" of a text.
+/// The first "1.2" or "1.2.3" in a text.
 std::string version_in(const std::string& text) {
     static const std::regex version(R"(\d+\.\d+(\.\d+)?)");
     std::smatch match;
     return std::regex_search(text, match, version) ? match.str() : "";
 }
 
-/// The first lines of a launcher's message, as one.
+/// The first lines of a launcher's message, joined.
 std::string summary_of(const std::string& message) {
     std::istringstream lines(message);
     std::string text;
@@ -88,7 +88,7 @@ std::string summary_of(const std::string& message) {
     return text.empty() ? "no message" : text;
 }
 
-/// What the trial job found out about itself.
+/// The check that follows from the trial job's report.
 DoctorCheck check_of_report(const nlohmann::json& report) {
     const int ranks = report.value("ranks", 0);
     if (ranks != 2)
@@ -143,7 +143,7 @@ DoctorCheck check_trial_job() {
     const fs::path self = fs::read_symlink("/proc/self/exe", failure);
     if (failure)
         return {"exchange", false, "not tried: this program's file is not known", try_it()};
-    // Whether root may start jobs is a check of its own.
+    // check_root tells whether root may start jobs.
     const std::string command = fmt::format(
         "MPIEXEC_TIMEOUT=30 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 {} --quiet "
         "--json - </dev/null",

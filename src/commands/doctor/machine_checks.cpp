@@ -40,14 +40,14 @@ namespace {
 
 /// Open MPI's shared memory per rank (btl_vader_segment_size).
 constexpr double segment_mib = 4;
-/// Ranks a machine should carry when nothing says how many there will be: the default of --agents.
+/// Ranks to expect if their number is unknown: the default of --agents.
 constexpr int usual_ranks = 20;
 /// Guarded memory for 8128 secret keys, 127 in a page of 4 KiB.
 constexpr std::size_t locked_bytes = 256 * 1024;
-/// A job that is just starting makes its files before it maps them.
+/// A starting job makes its files before it maps them.
 constexpr std::time_t starting_seconds = 60;
 
-/// Is a file of /dev/shm part of a process's memory? Looks at the processes this user may see.
+/// Whether a process that this user may see has mapped a file of /dev/shm.
 bool in_use(const std::string& path) {
     std::error_code failure;
     for (const auto& process : fs::directory_iterator("/proc", failure)) {
@@ -180,7 +180,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A run writes a few megabytes; an MPI job's session less.
+/// A run writes a few megabytes, the session of an MPI job less.
 constexpr double least_free_mib = 50;
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_groups = 4;  // of ranks that say the same, in one line
+constexpr std::size_t most_groups = 4;  // groups of ranks named in one line
 
-/// Ranks that found the same on the same host.
+/// Ranks of one host that found the same.
 struct Group {
     std::string host, found;
     std::vector<int> ranks;
@@ -37,8 +37,8 @@ std::string text_of(const std::vector<Group>& groups) {
     return text;
 }
 
-/// @param firsts only the first rank of every host counts: what belongs to a host need not be said
-/// again by each of its ranks, who measured it at another moment.
+/// @param firsts counts only the first rank of each host: its other ranks measured the same host at
+/// another moment.
 template <class Wanted>
 std::vector<Group> group(std::span<const RankFindings> findings,
                          std::size_t check,
@@ -122,7 +122,7 @@ std::string to_json(const RankFindings& findings) {
                                   {"found", check.found},
                                   {"fix", check.fix},
                                   {"must_agree", check.must_agree}});
-    // A path or a launcher's message need not be UTF-8.
+    // Paths and launchers' messages need not be UTF-8.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

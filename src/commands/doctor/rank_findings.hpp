@@ -8,18 +8,18 @@
 
 namespace sotto {
 
-/// What one rank found.
+/// The findings of one rank.
 struct RankFindings {
     Placement placement;
     std::vector<DoctorCheck> checks;
 };
 
-/// One list of checks for all ranks: a check is ok if it is ok on every rank (and, where it must
-/// be, the same on every rank); otherwise `found` names ranks and hosts.
+/// Merges the checks of all ranks. A check is ok if it is ok on every rank and, with must_agree,
+/// the same on every rank; else `found` names ranks and hosts.
 /// @param findings at least one, in rank order.  @throws DataError unless all have the same checks.
 [[nodiscard]] std::vector<DoctorCheck> merge_findings(std::span<const RankFindings> findings);
 
-/// For sending findings to rank 0. @throws DataError if the text is no such thing.
+/// Encode and decode findings, to send them to rank 0. @throws DataError for a malformed text.
 [[nodiscard]] std::string to_json(const RankFindings& findings);
 [[nodiscard]] RankFindings findings_from_json(const std::string& text);
 

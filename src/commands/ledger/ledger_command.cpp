@@ -66,7 +66,7 @@ std::vector<WrittenGroup> options_of_ledger() {
     return with_general(option_set_of_ledger().written());
 }
 
-/// Exactly one thing is asked for.
+/// Requires that the options ask for exactly one thing.
 void require_one_subject(const LedgerOptions& asked) {
     const int subjects = (asked.directories.empty() ? 0 : 1) + (asked.budget_account ? 1 : 0) +
                          (asked.open_account ? 1 : 0);

@@ -31,7 +31,7 @@ std::string name_in_text(const ComposedAgent& agent) {
     return agent.name.empty() ? agent.identity.substr(0, 16) : agent.name;
 }
 
-/// Those who lost most first.
+/// Agents, those with the largest loss first.
 std::vector<ComposedAgent> ranked(const ComposedRuns& composed) {
     std::vector<ComposedAgent> agents = composed.agents;
     std::ranges::stable_sort(agents, [&](const ComposedAgent& a, const ComposedAgent& b) {
@@ -155,7 +155,7 @@ double epsilon_of(const PrivacyLoss& loss, const AccountLimit& limit) {
     return loss.epsilon(limit.delta).upper;
 }
 
-/// Epsilon of the largest run with Gaussian noise that still fits.
+/// Epsilon of the largest run with Gaussian noise that the budget still allows.
 double epsilon_left(const BudgetAccount& account) {
     const PrivacyLoss left = account.largest_left(account.spent(), PrivacyLoss::gaussian(1));
     return epsilon_of(left, account.limit());

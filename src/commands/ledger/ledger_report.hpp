@@ -7,16 +7,15 @@
 
 namespace sotto {
 
-/// What `sotto ledger DIR...` prints for people: the runs, what they come to for every agent, and
-/// what that assumes.
+/// The text of `sotto ledger DIR...`: the runs, their total for every agent, and its assumptions.
 [[nodiscard]] std::string ledger_report_text(const ComposedRuns& composed);
-/// Its JSON object (docs/ledger.md), as text.
+/// The same as JSON (docs/ledger.md).
 [[nodiscard]] std::string ledger_report_json(const ComposedRuns& composed);
 
-/// What `sotto ledger --budget-account FILE` prints for people: what may be spent, what each run
-/// did, and what is left.
+/// The text of `sotto ledger --budget-account FILE`: the budget, what each run spent, and what is
+/// left.
 [[nodiscard]] std::string kept_account_text(const KeptAccount& kept, const std::string& path);
-/// Its JSON object (docs/ledger.md), as text.
+/// The same as JSON (docs/ledger.md).
 [[nodiscard]] std::string kept_account_json(const KeptAccount& kept, const std::string& path);
 
 }  // namespace sotto

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<WrittenGroup> options_of_plan() { return with_general(plan_option_set().written()); }
 
-/// What data would decide in a training of the same options, and cannot here.
+/// Notes about values that a training with the same options would take from its data.
 std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanConfig& plan) {
     std::vector<std::string> notes;
     if (plan.participation.cycle > 1 && !plan.participation.poisson)

@@ -18,13 +18,13 @@ namespace sotto {
 
 namespace {
 
-/// Of one message, in the default precision.
+/// The size of one message in the default precision.
 double message_bytes(long dimension) {
     return static_cast<double>(dimension) *
            static_cast<double>(value_size(MessagePrecision::float64));
 }
 
-/// What secure sums would hide, where they are asked for. @throws ConfigError.
+/// What secure sums would hide, if asked for. @throws ConfigError.
 std::optional<SumHiding> sums_of(const PlanJobConfig& config,
                                  const Topography& topography,
                                  const NoisePlan& plan) {
@@ -37,8 +37,8 @@ std::optional<SumHiding> sums_of(const PlanJobConfig& config,
                           colluders_to_tell_of);
 }
 
-/// What K = 1, 2, 4 and 8 leave and cost; nothing where planning for them would take long, and
-/// where messages are not mixed.
+/// Noise and cost of K = 1, 2, 4 and 8 gossip steps; empty if planning them would take long, or if
+/// messages are not mixed.
 std::vector<GossipCandidate> gossip_costs(const PlanJobConfig& config,
                                           const Topography& topography) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.plan.mechanism);

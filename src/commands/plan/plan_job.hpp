@@ -15,36 +15,36 @@
 
 namespace sotto {
 
-/// What `sotto plan` is asked.
+/// The options of `sotto plan`.
 struct PlanJobConfig {
     GraphConfig graph;
     AskedPlan plan;
     bool secure_sum = false;
     int mask_partners = TrainConfig{}.mask_partners;
     std::optional<std::string> out;
-    double dropout_probability = 0;    ///< with which an agent misses a round
-    long dimension = 1;                ///< d, for bytes and time, and published bounds
+    double dropout_probability = 0;    ///< that an agent misses a round
+    long dimension = 1;                ///< d, for bytes, time and published bounds
     std::optional<double> smoothness;  ///< of losses, for published bounds
-    bool unrestricted_bound = false;   ///< whether to say what any correlation would leave
+    bool unrestricted_bound = false;   ///< computes MadePlan::unrestricted
 };
 
 [[nodiscard]] OptionSet<PlanJobConfig> plan_option_set();
 /// @throws ConfigError naming the option, the text and what is allowed.
 [[nodiscard]] PlanJobConfig read_plan_options(const OptionTexts& given);
 
-/// A plan that nobody runs yet, and what it is for.
+/// A solved plan, with what `sotto plan` says about it.
 struct MadePlan {
-    PlanJobConfig config;  ///< nothing left open in its plan
+    PlanJobConfig config;  ///< with all values of the plan filled in
     BuiltTopography built;
     PlannedNoise planned;
     CountedPlan counted;
-    std::optional<SumHiding> sums;            ///< what secure sums hide, where they are asked for
-    std::vector<TrainingBoundFigure> bounds;  ///< what papers say of a training with it
-    std::optional<MissedRounds> missed;       ///< where agents may miss rounds
-    std::optional<UnrestrictedNoise> unrestricted;  ///< where it is asked for
+    std::optional<SumHiding> sums;            ///< what secure sums hide, if asked for
+    std::vector<TrainingBoundFigure> bounds;  ///< published bounds for a training with it
+    std::optional<MissedRounds> missed;       ///< if agents may miss rounds
+    std::optional<UnrestrictedNoise> unrestricted;  ///< if asked for
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
-    /// What happens in a training with it, as far as options say it.
+    /// The privacy record of a training with it, as far as the options tell.
     [[nodiscard]] PrivacyRecord record() const;
 };
 

@@ -12,10 +12,8 @@
 namespace sotto {
 
 /// The JSON object of `sotto plan` (docs/cli.md), as text.
-/// @param exposures, budgets as count_plan counts them.  @param sums what secure sums hide, where
-/// they are asked for.  @param bounds that papers give for such a training.  @param missed where
-/// agents may miss rounds.  @param unrestricted what any correlation would leave, where it is asked
-/// for.
+/// @param exposures, budgets from count_plan.  @param sums, bounds, missed, unrestricted as in
+/// MadePlan.
 [[nodiscard]] std::string plan_report_json(
     const PlannedNoise& planned,
     const PlanConfig& config,

@@ -25,14 +25,14 @@ std::vector<WrittenGroup> options_of_sweep() {
     return with_general(std::move(groups));
 }
 
-/// A sweep that is read.
+/// A sweep with its file and options.
 struct SweepTask {
     SweepConfig config;
     std::string file, text;  ///< of the sweep
     GeneralOptions general;
 };
 
-/// Process 0 reads the file, for all. COLLECTIVE.
+/// Process 0 reads the file for all. COLLECTIVE.
 SweepTask read_task(Network& ranks, const OptionTexts& given) {
     SweepTask task{{}, {}, {}, read_general(given)};
     SweepOptions options;
@@ -55,7 +55,7 @@ SweepTask read_task(Network& ranks, const OptionTexts& given) {
     return task;
 }
 
-/// The sweep on any network: every process of it trains.
+/// Runs the sweep on any network; every process trains.
 int sweep_on(Network& network, const SweepTask& task) {
     const SweepConfig& config = task.config;
     const bool leader = network.process() == 0;
