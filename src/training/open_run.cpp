@@ -328,7 +328,7 @@ void end_failed_run(const OpenRun& run, const std::exception& failure) {
         fmt::format("{}, round {}: {}", network.process_name(), rounds, failure.what());
     const bool first = run.directory.claim_failure(message);
     if (network.processes() == 1) throw;
-    // Leave the process that reports the failure time to end the job, in case it is cut off. Not
+    // Meanwhile the process that reports the failure ends the job, unless it is cut off. Not
     // ::sleep: the launcher's signals would interrupt it.
     if (!first) std::this_thread::sleep_for(std::chrono::seconds(5));
     print_error_line(message);
