@@ -238,7 +238,10 @@ PlanChoices settle_plan(TrainConfig& config,
                                     .secure_sum = config.secure_sum},
                                    network,
                                    there.solves);
+    // config.ini keeps `auto` where there is no temporal factor.
+    const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
     config.plan = AskedPlan(std::move(settlement.plan));
+    config.plan.open.temporal = without_factor;
     return std::move(settlement.choices);
 }
 

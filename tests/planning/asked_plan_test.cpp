@@ -15,9 +15,9 @@ using test::config_of;
 
 constexpr int asked_agents = 6;
 
-class AskedPlan : public ::testing::TestWithParam<std::string> {};
+class RequireAskedPlan : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(AskedPlan, IsWhatTheMechanismDesigns) {
+TEST_P(RequireAskedPlan, IsWhatTheMechanismDesigns) {
     const Topography topography = test::random_topography(asked_agents);
     const PlanConfig config = config_of(GetParam());
     const std::vector<Eigen::Index> records(asked_agents, 100);
@@ -31,7 +31,7 @@ TEST_P(AskedPlan, IsWhatTheMechanismDesigns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every,
-                         AskedPlan,
+                         RequireAskedPlan,
                          ::testing::ValuesIn(mechanisms().names()),
                          [](const auto& test) {
                              std::string name = test.param;
@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Every,
                              return name;
                          });
 
-TEST(AskedPlan, HasTheCovarianceOfThisAgentsOwnFile) {
+TEST(RequireAskedPlan, HasTheCovarianceOfThisAgentsOwnFile) {
     const test::TemporaryFolder folder;
     const Topography topography = test::random_topography(asked_agents);
     const auto config_with = [&](const std::string& file, double beside) {
@@ -57,7 +57,7 @@ TEST(AskedPlan, HasTheCovarianceOfThisAgentsOwnFile) {
                  PrivacyError);
 }
 
-TEST(AskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
+TEST(RequireAskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
     const Topography topography = test::random_topography(asked_agents);
     const PlanConfig config = config_of("decor");
     const NoisePlan honest = test::plan(config, topography).planned.design.plan;
@@ -77,7 +77,7 @@ TEST(AskedPlan, LetsDecorShareSeedsAlongEdgesOnly) {
     ASSERT_LT(graph.degree(0), asked_agents - 1);
 }
 
-TEST(AskedPlan, LetsDecorShareSeedsByTheGroupsThatWereChosen) {
+TEST(RequireAskedPlan, LetsDecorShareSeedsByTheGroupsThatWereChosen) {
     const Topography topography = test::random_topography(asked_agents);
     PlanConfig config = config_of("decor");
     config.coalition_size = 1;
@@ -90,7 +90,7 @@ TEST(AskedPlan, LetsDecorShareSeedsByTheGroupsThatWereChosen) {
     EXPECT_THROW(require_asked_plan(alike, config, topography.graph), PrivacyError);
 }
 
-TEST(AskedPlan, OfAFileIsThatFilesOrLouder) {
+TEST(RequireAskedPlan, OfAFileIsThatFilesOrLouder) {
     const test::TemporaryFolder folder;
     const Topography topography = test::random_topography(asked_agents);
     PlanConfig config = config_of("corn");

@@ -235,18 +235,22 @@ TEST(StopGrace, SaysNothingWhereNobodyKillsOrTheTimeIsNoNumber) {
 }
 
 TEST(StallLimitsOfATraining, AreThoseOfItsOptions) {
-    const StallLimits once = stall_limits(12, 60, "rank 3 (node1)");
-    EXPECT_EQ(once.warn_seconds, 12);
+    const StallLimits once = stall_limits(60, "rank 3 (node1)");
+    EXPECT_EQ(once.warn_seconds, 6);
     EXPECT_EQ(once.abort_seconds, 60);
     EXPECT_EQ(once.abort_setting, "--stall-abort 60");
-    const StallLimits patient = stall_limits(12, 60, "rank 3 (node1)", 10);
-    EXPECT_EQ(patient.warn_seconds, 12);
+    const StallLimits patient = stall_limits(60, "rank 3 (node1)", 10);
+    EXPECT_EQ(patient.warn_seconds, 6);
     EXPECT_EQ(patient.abort_seconds, 600);
     EXPECT_EQ(patient.abort_setting, "10 times --stall-abort 60");
     ::testing::internal::CaptureStderr();
     once.report("waits for rank 2");
     EXPECT_EQ(::testing::internal::GetCapturedStderr(),
               "sotto: rank 3 (node1): waits for rank 2\n");
+    EXPECT_EQ(stall_limits(300, "rank 0").warn_seconds, 30);
+    EXPECT_EQ(stall_limits(1e6, "rank 0").warn_seconds, 30) << "nobody waits longer for a name";
+    EXPECT_EQ(stall_limits(0, "rank 0").warn_seconds, 30)
+        << "who is silent is named, never given up";
 }
 
 }  // namespace
