@@ -182,13 +182,13 @@ TEST_F(Failure, StoppedRankIsNamedAndTheJobEnds) {
 
 TEST_F(Failure, SlowRoundsAreNotTakenForLost) {
     // Stopped for longer than the warning, shorter than the end.
-    Process process(sotto_command(ranks, training(20'000, {"--stall-abort", "30"})),
+    Process process(sotto_command(ranks, training(20'000, {"--stall-abort", "20"})),
                     directory_.path());
     ASSERT_TRUE(happens([&] { return lines_of(content_of(run_ + "/metrics.csv")).size() > 1; }));
     const auto pids = ranks_with(run_);
     ASSERT_FALSE(pids.empty());
     ::kill(pids.front(), SIGSTOP);
-    std::this_thread::sleep_for(std::chrono::seconds(4));
+    std::this_thread::sleep_for(std::chrono::seconds(8));
     ::kill(pids.front(), SIGCONT);
     const Outcome outcome = process.wait();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
