@@ -148,7 +148,8 @@ std::string StopGrace::words_about(double needed) {
 StallLimits stall_limits(double abort_seconds, const std::string& process_name, int patience) {
     const std::string setting = fmt::format("--stall-abort {:g}", abort_seconds);
     constexpr double longest_warning = 30;
-    return {abort_seconds > 0 ? std::min(abort_seconds / 10, longest_warning) : longest_warning,
+    return {abort_seconds > 0 ? std::min(patience * abort_seconds / 10, longest_warning)
+                              : longest_warning,
             patience * abort_seconds,
             patience == 1 ? setting : fmt::format("{} times {}", patience, setting),
             [process_name](const std::string& line) {

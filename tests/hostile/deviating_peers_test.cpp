@@ -95,7 +95,11 @@ void expect_honest_results(const TempDir& directory, const DeviatingPeer& peer) 
 
 /// One line. Where all honest ranks find it at once, in one call, each may say it.
 void expect_lines_of(const DeviatingPeer& peer, const Outcome& outcome) {
-    const auto errors = error_lines(outcome.err);
+    auto errors = error_lines(outcome.err);
+    // Who waits names the silent before it gives up.
+    std::erase_if(errors, [](const std::string& line) {
+        return line.find("giving up after") != std::string::npos;
+    });
     const auto most = peer.words.empty() ? 0 : peer.ranks - 1;
     EXPECT_LE(errors.size(), static_cast<std::size_t>(most)) << outcome.text();
     EXPECT_EQ(errors.empty(), peer.words.empty()) << outcome.text();

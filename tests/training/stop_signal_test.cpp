@@ -240,7 +240,7 @@ TEST(StallLimitsOfATraining, AreThoseOfItsOptions) {
     EXPECT_EQ(once.abort_seconds, 60);
     EXPECT_EQ(once.abort_setting, "--stall-abort 60");
     const StallLimits patient = stall_limits(60, "rank 3 (node1)", 10);
-    EXPECT_EQ(patient.warn_seconds, 6);
+    EXPECT_EQ(patient.warn_seconds, 30);
     EXPECT_EQ(patient.abort_seconds, 600);
     EXPECT_EQ(patient.abort_setting, "10 times --stall-abort 60");
     ::testing::internal::CaptureStderr();
