@@ -108,8 +108,8 @@ struct AskedPlan : PlanConfig {
     OpenChoices open;
 };
 
-/// A plan with nothing open, from which noise is planned and counted. Only settle() turns an
-/// AskedPlan into one.
+/// A plan with nothing open, from which noise is planned and counted. settle() makes one of an
+/// AskedPlan, which does not convert by itself.
 struct SettledPlan : PlanConfig {
     SettledPlan() = default;
     SettledPlan(PlanConfig values)  // NOLINT(google-explicit-constructor)

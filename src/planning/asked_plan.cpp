@@ -17,9 +17,9 @@ namespace sotto {
 
 namespace {
 
-class WhatWasAsked {
+class AskedPlanCheck {
   public:
-    WhatWasAsked(const NoisePlan& plan, const PlanConfig& config, const Graph& graph)
+    AskedPlanCheck(const NoisePlan& plan, const PlanConfig& config, const Graph& graph)
         : plan_(plan), config_(config), graph_(graph) {}
 
     void require_mechanism() const {
@@ -105,7 +105,7 @@ class WhatWasAsked {
 }  // namespace
 
 void require_asked_plan(const NoisePlan& plan, const PlanConfig& config, const Graph& graph) {
-    const WhatWasAsked asked(plan, config, graph);
+    const AskedPlanCheck asked(plan, config, graph);
     if (config.plan_file)
         asked.require_file();
     else

@@ -62,7 +62,7 @@ double clip_rate_for(const TrainConfig& config,
     constexpr double waver = 0.2, pull = 0.4, kept = 4;
     if (!find_mechanism("mechanism", config.plan.mechanism).needs_budget) return largest_rate;
     const QuantileClip clip = clip_without_gain(config);
-    // In units of the measured share.
+    // Standard deviation of the noise on the measured part, in units of that part.
     const double std = noise_std_of(static_cast<const PlanConfig&>(config.plan), agents, records) /
                        (clip.within(clip.start) + clip.beyond(clip.start));
     const double variance = std * std * std::min(1.0, kept / agents);

@@ -145,7 +145,6 @@ TEST_F(LearntClipRun, GoesOnBitForBit) {
     const auto configured = [&](const std::string& name) {
         TrainConfig result = config(name);
         result.plan.learn_clip = true;
-        result.clip.rate = 0.1;
         return result;
     };
     const TrainResult whole = test::run(configured("whole"));
