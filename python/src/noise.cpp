@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "account/plan_job.hpp"
 #include "agent/bootstrap.hpp"
 #include "agent/contribution.hpp"
 #include "arrays.hpp"
-#include "commands/plan/plan_job.hpp"
 #include "job.hpp"
 #include "learn/handed_objective.hpp"
 #include "learn/record_objective.hpp"

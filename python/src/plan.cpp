@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "account/plan_job.hpp"
 #include "arrays.hpp"
-#include "commands/plan/plan_job.hpp"
-#include "commands/plan/plan_json.hpp"
 #include "core/files.hpp"
 #include "options/graph_options.hpp"
 #include "options/option_parser.hpp"

@@ -66,7 +66,7 @@ struct Findings {
 Findings search_worst(const Asked& asked,
                       const AccountSubject& subject,
                       const ViewOptions& how,
-                      Network& network) {
+                      Control& network) {
     Findings findings;
     const WorstCoalitions worst =
         find_worst_coalitions(asked.query, asked.targets, subject, how, network);
@@ -82,7 +82,7 @@ Findings search_worst(const Asked& asked,
 Findings ask_every_observer(const Asked& asked,
                             const AccountSubject& subject,
                             const ViewOptions& how,
-                            Network& network) {
+                            Control& network) {
     Findings findings;
     for (const View& view : asked.query.observers) {
         std::vector<int> others = without(asked.targets, view.members);
@@ -193,7 +193,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
 
 AccountResult run_account(const AccountConfig& config,
                           const AccountSubject& subject,
-                          Network& network) {
+                          Control& network) {
     const auto start = Clock::now();
     Asked asked;
     network.agree([&] { asked = read_asked(config, *subject.process.graph); });

@@ -8,7 +8,7 @@
 
 #include "account/account_result.hpp"
 #include "account/account_subject.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 #include "sotto/views/view_sensitivity.hpp"
@@ -29,7 +29,7 @@ struct AccountConfig {
 /// @throws ConfigError as parse_view, and for targets that observe, or if none is left.
 [[nodiscard]] AccountResult run_account(const AccountConfig& config,
                                         const AccountSubject& subject,
-                                        Network& network);
+                                        Control& network);
 
 /// Figures of observations O = A G + B Z from .npy files ([U] definition 5); A has `agents` columns
 /// per round. The result has no observers and no distances.

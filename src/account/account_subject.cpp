@@ -25,7 +25,7 @@ AccountSubject::AccountSubject(BuiltTopography topography, NoisePlan noise)
 }
 
 std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
-                                                      Network& network) {
+                                                      Control& network) {
     std::optional<BuiltTopography> built;
     const bool leader = network.process() == 0;
     network.agree([&] {

@@ -7,7 +7,7 @@
 
 #include "agent/bootstrap.hpp"
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "planning/build_topography.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
@@ -50,7 +50,7 @@ struct AccountSubject {
 /// Builds the graph and solves the plan on process 0 for all. COLLECTIVE.
 /// @throws ConfigError, DataError, PrivacyError.
 [[nodiscard]] std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
-                                                                    Network& network);
+                                                                    Control& network);
 
 /// The rounds of a training whose messages were sent, by agents' numbers. Does not own its parts.
 struct SentRounds {

@@ -139,7 +139,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) 
 namespace {
 
 /// The questions of one process.
-std::vector<std::size_t> share_of(const Network& network,
+std::vector<std::size_t> share_of(const Control& network,
                                   std::size_t questions,
                                   std::size_t process) {
     std::vector<std::size_t> mine;
@@ -201,7 +201,7 @@ SquaredSensitivity read_answer(ByteReader& reader) {
 
 }  // namespace
 
-Answers answer(Network& network,
+Answers answer(Control& network,
                const AccountSubject& subject,
                const std::vector<Question>& questions,
                const ViewOptions& options) {

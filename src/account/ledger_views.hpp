@@ -5,7 +5,7 @@
 #include "account/account_subject.hpp"
 #include "agent/bootstrap.hpp"
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "sotto/views/view_losses.hpp"
 #include "sotto/views/view_sensitivity.hpp"
@@ -57,7 +57,7 @@ struct Question {
 using Answers = std::vector<std::vector<SquaredSensitivity>>;  // by question, by target
 
 /// Answers of all questions, on every process; process i mod P works on question i. COLLECTIVE.
-[[nodiscard]] Answers answer(Network& network,
+[[nodiscard]] Answers answer(Control& network,
                              const AccountSubject& subject,
                              const std::vector<Question>& questions,
                              const ViewOptions& options);

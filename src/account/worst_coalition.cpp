@@ -62,7 +62,7 @@ class WorstCoalition {
                    const std::vector<int>& targets,
                    const AccountSubject& subject,
                    const ViewOptions& how,
-                   Network& network)
+                   Control& network)
         : subject_(subject),
           how_(how),
           network_(network),
@@ -165,7 +165,7 @@ class WorstCoalition {
 
     const AccountSubject& subject_;
     const ViewOptions& how_;
-    Network& network_;
+    Control& network_;
     View::Kind kind_;
     const std::vector<int>& targets_;
     CoalitionSearch search_;
@@ -179,7 +179,7 @@ WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                       const std::vector<int>& targets,
                                       const AccountSubject& subject,
                                       const ViewOptions& how,
-                                      Network& network) {
+                                      Control& network) {
     return WorstCoalition(query, targets, subject, how, network).run();
 }
 

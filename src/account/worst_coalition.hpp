@@ -7,7 +7,7 @@
 #include "account/account_job.hpp"
 #include "account/account_result.hpp"
 #include "account/account_subject.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/views/view_losses.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 
@@ -36,7 +36,7 @@ struct WorstCoalitions {
                                                     const std::vector<int>& targets,
                                                     const AccountSubject& subject,
                                                     const ViewOptions& how,
-                                                    Network& network);
+                                                    Control& network);
 
 /// What is learnt from all messages except missing ones (--dropouts, --missing), about every target
 /// by whichever of the query's observers learns most, with its seeds; nothing without these

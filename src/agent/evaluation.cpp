@@ -28,7 +28,7 @@ double weight_of(const LossSum& own, const EvaluatedRecords& records) {
     return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
 }
 
-std::optional<Curvature> average_curvature(Network& network,
+std::optional<Curvature> average_curvature(Control& network,
                                            std::vector<LocalAgent>& agents,
                                            const Eigen::VectorXd& model,
                                            double l2,
@@ -119,7 +119,7 @@ std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
 
 }  // namespace
 
-Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models) {
+Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models) {
     Eigen::VectorXd mean = network.sum_over_agents(
         models, require_collected_in_range("model for evaluation", largest_model_value));
     mean /= network.agents();
@@ -128,7 +128,7 @@ Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models) {
     return mean;
 }
 
-Evaluation evaluate(Network& network,
+Evaluation evaluate(Control& network,
                     std::vector<LocalAgent>& agents,
                     const Eigen::MatrixXd& models,
                     double l2,
@@ -199,7 +199,7 @@ Evaluation evaluate(Network& network,
     return result;
 }
 
-std::optional<double> minimum_of_average(Network& network,
+std::optional<double> minimum_of_average(Control& network,
                                          std::vector<LocalAgent>& agents,
                                          double l2,
                                          int threads) {

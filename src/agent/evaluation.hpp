@@ -6,7 +6,7 @@
 
 #include "agent/local_agent.hpp"
 #include "core/numbers.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/design/design.hpp"
 
 namespace sotto {
@@ -50,7 +50,7 @@ struct Evaluation {
 /// `minimum` is known, two over all training data, since F* is of all.
 /// @throws NetworkError naming the agent if a model of another process is not finite.
 /// @param minimum F* if known.
-[[nodiscard]] Evaluation evaluate(Network& network,
+[[nodiscard]] Evaluation evaluate(Control& network,
                                   std::vector<LocalAgent>& agents,
                                   const Eigen::MatrixXd& models,
                                   double l2,
@@ -59,12 +59,12 @@ struct Evaluation {
                                   int threads);
 
 /// The average of all agents' models, on every process. COLLECTIVE.
-[[nodiscard]] Eigen::VectorXd mean_model(Network& network, const Eigen::MatrixXd& models);
+[[nodiscard]] Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models);
 
 /// F* = min_x (1/n) sum_u f_u(x) + l2/2 |x|^2 by Newton's method on pooled derivatives (a figure of
 /// merit; uses all raw data). COLLECTIVE. Nothing for tasks without curvature, d above 512, or
 /// without convergence.
-[[nodiscard]] std::optional<double> minimum_of_average(Network& network,
+[[nodiscard]] std::optional<double> minimum_of_average(Control& network,
                                                        std::vector<LocalAgent>& agents,
                                                        double l2,
                                                        int threads);

@@ -55,8 +55,10 @@ std::span<double> part_of_model(const MessageMixing::Exchange& exchange,
 
 }  // namespace
 
-MessageMixing::MessageMixing(Network& network, MixingSchedule mixing)
-    : network_(network), mixing_(std::move(mixing)) {}
+MessageMixing::MessageMixing(NeighbourExchange& network,
+                             const AgentBlocks& blocks,
+                             MixingSchedule mixing)
+    : network_(network), blocks_(blocks), mixing_(std::move(mixing)) {}
 
 void MessageMixing::use_secure_sums(std::vector<SecureSum> sums,
                                     std::span<const LocalAgent> agents) {
@@ -119,12 +121,12 @@ void MessageMixing::run(const Exchange& exchange) {
 }
 
 void MessageMixing::mix_messages(const Exchange& exchange) {
-    checked_.assign(static_cast<std::size_t>(network_.agents()), {});
+    checked_.assign(static_cast<std::size_t>(blocks_.agents()), {});
     const auto start = Clock::now();
     const MixingMatrix& mixing = mixing_.at(exchange.id.round);
     // Over MPI, or with one agent, the callback runs on this thread. With several agents in one
     // process, exchange passes pointers, and all time counts as mixing.
-    const bool timed = network_.processes() > 1 || exchange.agents.size() == 1;
+    const bool timed = blocks_.processes() > 1 || exchange.agents.size() == 1;
     double mixing_seconds = 0;
     network_.exchange(exchange.id,
                       exchange.outgoing,
@@ -156,7 +158,7 @@ void MessageMixing::check_received(const Exchange& exchange,
                                    Eigen::Index count,
                                    std::span<const double* const> columns) {
     // Local agents have limited their own messages.
-    if (network_.processes() == 1) return;
+    if (blocks_.processes() == 1) return;
     const int own = exchange.agents[local].id;
     const auto members = mixing_.at(exchange.id.round).members(own);
     for (std::size_t j = 0; j < columns.size(); ++j) {

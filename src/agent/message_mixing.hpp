@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "agent/local_agent.hpp"
-#include "net/network.hpp"
+#include "net/agent_blocks.hpp"
+#include "net/neighbour_exchange.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sums/secure_sum.hpp"
 
@@ -25,7 +26,8 @@ struct ExchangeSeconds {
 /// m' the messages one exchange earlier (GossipPolynomial).
 class MessageMixing {
   public:
-    MessageMixing(Network& network, MixingSchedule mixing);
+    /// @param blocks of the agents that exchange.
+    MessageMixing(NeighbourExchange& network, const AgentBlocks& blocks, MixingSchedule mixing);
 
     [[nodiscard]] const MixingSchedule& schedule() const { return mixing_; }
     /// From the next exchange on, agents learn sums only. @param sums one per local agent, in
@@ -67,7 +69,8 @@ class MessageMixing {
                         Eigen::Index count,
                         std::span<const double* const> columns);
 
-    Network& network_;
+    NeighbourExchange& network_;
+    AgentBlocks blocks_;
     MixingSchedule mixing_;
     std::vector<SecureSum> sums_;               // empty: messages
     std::vector<std::vector<int>> neighbours_;  // with secure sums: of every local agent

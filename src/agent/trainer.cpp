@@ -52,7 +52,7 @@ Trainer::Trainer(Network& network,
                  const Eigen::VectorXd& initial,
                  TrainerOptions options)
     : network_(network),
-      mixing_(std::make_unique<MessageMixing>(network, mixing)),
+      mixing_(std::make_unique<MessageMixing>(network, network.blocks(), mixing)),
       trusted_mean_(plan.aggregation == Aggregation::trusted_mean),
       entry_(plan.entry),
       l1_clip_(plan.distribution() == StreamDistribution::laplace),

@@ -28,12 +28,12 @@ class Attack {
     [[nodiscard]] const AuditSubject& subject() const { return subject_; }
 
     /// The agents' contributions in the run, instead of training config().train.task.
-    [[nodiscard]] virtual std::function<LocalTask()> inputs(const Network&) const { return {}; }
+    [[nodiscard]] virtual std::function<LocalTask()> inputs(const Control&) const { return {}; }
     /// Writes what a later analysis of the recordings needs. LOCAL, process 0.
     virtual void write_inputs(const RunDirectory&) const {}
     /// The part of the analysis that needs all processes. COLLECTIVE.
     /// @param folder of the run; process 0 reads it.
-    virtual void gather(const std::filesystem::path& /*folder*/, Network&) {}
+    virtual void gather(const std::filesystem::path& /*folder*/, Control&) {}
     /// Analyses the recordings and compares with the accountant. LOCAL, process 0.
     /// @return mechanism, task, findings, and the attack's own results.
     [[nodiscard]] virtual std::unique_ptr<AuditResult> analyse(
@@ -59,7 +59,7 @@ struct AttackRecord {
     /// Checks the configuration and prepares the inputs, or reads those of config.run. COLLECTIVE.
     std::unique_ptr<Attack> (*start)(AuditConfig config,
                                      AuditSubject subject,
-                                     Network& network) = nullptr;
+                                     Control& network) = nullptr;
 };
 
 /// Every attack. The first for a kind of participation is its default.

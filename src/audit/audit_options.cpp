@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "audit/attack.hpp"
 #include "audit/known_models.hpp"
@@ -42,13 +43,27 @@ and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
 }
 
+OptionFormat<std::optional<int>> agent_or_all() {
+    return {among_others("all, or the number of an agent", {"all"}),
+            [](const std::string& option, const std::string& text) -> std::optional<int> {
+                const auto agent = number_or_word(option, text, {"all"}, 0);
+                if (!agent) return std::nullopt;
+                return static_cast<int>(std::min<long>(*agent, std::numeric_limits<int>::max()));
+            },
+            [](const std::optional<int>& agent) {
+                return agent ? std::to_string(*agent) : std::string("all");
+            }};
+}
+
 std::vector<Option<AuditConfig>> likelihood_options() {
     return {
-        {{.name = "target",
+        {{.name = "targets",
           .common = true,
-          .help = "agent they want to know about (default: who is exposed most)",
+          .other_names = {"target"},
+          .help = "whom they want to know about: {}; with all it is the agent that they learn most "
+                  "about",
           .beside_run = true},
-         bound(&AuditConfig::target, whole(0))},
+         bound(&AuditConfig::target, agent_or_all())},
         {{.name = "hypothesis",
           .help = "what the target contributes over the rounds: constant, random (signs), worst "
                   "(signs that the view tells apart best), or all three"},

@@ -79,7 +79,7 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
 View worst_view(const ViewQuery& query,
                 const AuditConfig& config,
                 const AccountSubject& account,
-                Network& network) {
+                Control& network) {
     std::vector<int> targets(static_cast<std::size_t>(account.plan.agents));
     std::iota(targets.begin(), targets.end(), 0);
     if (config.target) targets = {*config.target};
@@ -151,7 +151,7 @@ MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& 
 
 }  // namespace
 
-AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Network& network) {
+AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Control& network) {
     SubjectConfig accounted;
     network.agree([&] {
         require_confidence(config.level);
@@ -170,7 +170,7 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, N
                              : build_topography(config.train.graph, config.train.plan).topography;
         query = attacking_query(config, fixed_inputs, topography->graph);
         if (config.target)
-            require_in_range("--target", *config.target, 0, topography->graph.agents() - 1);
+            require_in_range("--targets", *config.target, 0, topography->graph.agents() - 1);
     });
     View view = is_of_worst(*query) ? worst_view(*query, config, *account, network)
                                     : *query->one_observer();
@@ -214,10 +214,10 @@ std::vector<int> distances_from_members(const View& view, const Graph& graph) {
 
 std::optional<int> asked_target(const AuditConfig& config, const AuditSubject& subject) {
     if (!config.target) return std::nullopt;
-    require_in_range("--target", *config.target, 0, subject.topography.graph.agents() - 1);
+    require_in_range("--targets", *config.target, 0, subject.topography.graph.agents() - 1);
     if (subject.view.has_member(*config.target))
         throw ConfigError(
-            fmt::format("--target: agent {} is an observer of --view {} and knows its own data",
+            fmt::format("--targets: agent {} is an observer of --view {} and knows its own data",
                         *config.target,
                         config.view));
     return config.target;

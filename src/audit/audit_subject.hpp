@@ -7,7 +7,7 @@
 #include "account/account_subject.hpp"
 #include "audit/audit_job.hpp"
 #include "graph/topography.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/views/view_record.hpp"
 
 namespace sotto {
@@ -33,7 +33,7 @@ struct AuditSubject {
 /// agents, and mixing that changes.
 [[nodiscard]] AuditSubject build_audit_subject(const AuditConfig& config,
                                                bool fixed_inputs,
-                                               Network& network);
+                                               Control& network);
 
 /// Ascending.
 [[nodiscard]] std::vector<int> agents_outside(const View& view, int agents);
@@ -44,7 +44,7 @@ struct AuditSubject {
 /// Of every agent to the nearest member; -1 without members.
 [[nodiscard]] std::vector<int> distances_from_members(const View& view, const Graph& graph);
 
-/// --target, if given. @throws ConfigError for an agent that does not exist or observes.
+/// --targets, if given. @throws ConfigError for an agent that does not exist or observes.
 [[nodiscard]] std::optional<int> asked_target(const AuditConfig& config,
                                               const AuditSubject& subject);
 

@@ -108,7 +108,7 @@ AuditDesign canaries_from_json(std::string_view text, const std::string& source)
     throw DataError(fmt::format("{}: not canaries ({})", source, error.what()));
 }
 
-LocalTask make_canary_task(const AuditDesign& design, double divisor, const Network& network) {
+LocalTask make_canary_task(const AuditDesign& design, double divisor, const Control& network) {
     LocalTask task;
     for (const int agent : network.local_agents()) {
         Contributions contributions;

@@ -9,7 +9,7 @@
 
 #include "audit/audit_job.hpp"
 #include "audit/audit_subject.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "tasks/task.hpp"
@@ -56,7 +56,7 @@ struct AuditDesign {
 /// @param divisor of the sum of clipped record gradients; 1 with adjacency agent. LOCAL.
 [[nodiscard]] LocalTask make_canary_task(const AuditDesign& design,
                                          double divisor,
-                                         const Network& network);
+                                         const Control& network);
 
 /// Chooses target, hypotheses and number of trials for a run with fixed inputs, with the
 /// accountant's figures. The same on every process.

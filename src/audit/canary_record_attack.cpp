@@ -68,7 +68,7 @@ CanaryRecords recorded_canaries(const AuditConfig& config, const AuditSubject& s
         throw DataError(fmt::format("{}: canaries of another run", file));
     if (config.target && *config.target != canaries.target)
         throw ConfigError(fmt::format(
-            "--target: {} is not possible with --run {}, whose canaries are of agent {}",
+            "--targets: {} is not possible with --run {}, whose canaries are of agent {}",
             *config.target,
             *config.run,
             canaries.target));
@@ -93,7 +93,7 @@ class CanaryRecordAttack final : public Attack {
           canaries_(std::move(canaries)),
           account_(std::move(account)) {}
 
-    std::function<LocalTask()> inputs(const Network& network) const override {
+    std::function<LocalTask()> inputs(const Control& network) const override {
         return [this, &network] {
             return make_canary_record_task(canaries_, config().train.plan.clip_norm, network);
         };
@@ -118,7 +118,7 @@ class CanaryRecordAttack final : public Attack {
 
 std::unique_ptr<Attack> start_canary_record_attack(AuditConfig config,
                                                    AuditSubject subject,
-                                                   Network& network) {
+                                                   Control& network) {
     CanaryRecords canaries;
     std::optional<CanaryAccount> account;
     network.agree([&] {
@@ -165,7 +165,7 @@ AttackRecord canary_record_attack() {
             .help = "which of its canary records an agent has, with --participation poisson",
             .fixed_inputs = true,
             .sampled = true,
-            .options = {"target", "trials"},
+            .options = {"targets", "trials"},
             .defaults = {{"rounds", "100"},
                          {"adjacency", "record-add-remove"},
                          {"participation", "poisson"},

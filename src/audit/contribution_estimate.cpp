@@ -220,7 +220,7 @@ VectorXd first_row(const Dataset& shard, StreamDistribution noise, double clip, 
 MatrixXd own_rows(const LocalValues& data,
                   const TrainConfig& train,
                   StreamDistribution noise,
-                  const Network& network) {
+                  const Control& network) {
     MatrixXd rows;
     for (std::size_t a = 0; a < data.shards.size(); ++a) {
         const Dataset& shard = data.shards[a];
@@ -235,7 +235,7 @@ MatrixXd own_rows(const LocalValues& data,
 }
 
 /// All agents' rows, agents x d, on every process. COLLECTIVE.
-MatrixXd gather_rows(const MatrixXd& own, Network& network) {
+MatrixXd gather_rows(const MatrixXd& own, Control& network) {
     ByteWriter writer;
     for (const double value : own.reshaped()) writer.put(value);
     const auto parts = network.all_gather(writer.take(),
@@ -271,7 +271,7 @@ Rows public_rows(const PlanConfig& plan, const AccountSubject& account) {
     return rows;
 }
 
-Rows read_rows(Rows rows, const TrainConfig& train, StreamDistribution noise, Network& network) {
+Rows read_rows(Rows rows, const TrainConfig& train, StreamDistribution noise, Control& network) {
     const LocalValues data =
         read_local_values(train.task, network, Membership::everybody(network.agents()));
     MatrixXd own;
@@ -291,7 +291,7 @@ MatrixXd recorded_rows(const std::filesystem::path& file, int agents) {
     return values;
 }
 
-LocalTask make_rows_task(const Rows& rows, const Network& network) {
+LocalTask make_rows_task(const Rows& rows, const Control& network) {
     LocalTask task;
     for (const int agent : network.local_agents()) {
         Contributions contributions;

@@ -90,12 +90,12 @@ struct Rows {
 [[nodiscard]] Rows read_rows(Rows rows,
                              const TrainConfig& train,
                              StreamDistribution noise,
-                             Network& network);
+                             Control& network);
 
 /// Values kept in a run directory. LOCAL. @throws DataError for those of another run.
 [[nodiscard]] Eigen::MatrixXd recorded_rows(const std::filesystem::path& file, int agents);
 
 /// Contributions of the local agents: minus their row in the rounds in which it takes part. LOCAL.
-[[nodiscard]] LocalTask make_rows_task(const Rows& rows, const Network& network);
+[[nodiscard]] LocalTask make_rows_task(const Rows& rows, const Control& network);
 
 }  // namespace sotto

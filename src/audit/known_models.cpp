@@ -114,7 +114,7 @@ KnownModels read_known_models(
     return known;
 }
 
-MatrixXd share_models(const MatrixXd& models, Eigen::Index dimension, Network& network) {
+MatrixXd share_models(const MatrixXd& models, Eigen::Index dimension, Control& network) {
     ByteWriter writer;
     for (const double value : models.reshaped()) writer.put(value);
     const std::string bytes =
@@ -353,7 +353,7 @@ CanaryRecords canary_records_from_json(std::string_view text, const std::string&
 
 LocalTask make_canary_record_task(const CanaryRecords& canaries,
                                   double clip_norm,
-                                  const Network& network) {
+                                  const Control& network) {
     LocalTask task;
     for (const int agent : network.local_agents()) {
         const VectorXd there = agent == canaries.target ? canaries.signs()

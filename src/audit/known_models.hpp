@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "audit/contribution_estimate.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/views/view_record.hpp"
 #include "tasks/local_task.hpp"
@@ -38,7 +38,7 @@ struct KnownModels {
 /// @param models read on process 0 only.  @param dimension of a model.
 [[nodiscard]] Eigen::MatrixXd share_models(const Eigen::MatrixXd& models,
                                            Eigen::Index dimension,
-                                           Network& network);
+                                           Control& network);
 
 /// What `count` records in one coordinate show in modes, if each contributes `contribution` in a
 /// round with this probability, independently: mean and variance of z (uncorrelated between modes),
@@ -149,7 +149,7 @@ struct CanaryRecords {
 /// @param clip_norm C; gradients have norm 2 C.
 [[nodiscard]] LocalTask make_canary_record_task(const CanaryRecords& canaries,
                                                 double clip_norm,
-                                                const Network& network);
+                                                const Control& network);
 
 /// The coins the target's canaries would have if they followed from the public --seed: by the key
 /// that --noise-seed gives for the same number, and of batches drawn without secret sampling.

@@ -26,7 +26,7 @@ AuditDesign recorded_design(const AuditConfig& config, const AuditSubject& subje
         throw DataError(fmt::format("{}: canaries of another run", file));
     if (config.target && *config.target != design.target)
         throw ConfigError(fmt::format(
-            "--target: {} is not possible with --run {}, whose canaries are of agent {}",
+            "--targets: {} is not possible with --run {}, whose canaries are of agent {}",
             *config.target,
             *config.run,
             design.target));
@@ -43,7 +43,7 @@ class LikelihoodAttack final : public Attack {
     LikelihoodAttack(AuditConfig config, AuditSubject subject, AuditDesign design)
         : Attack(std::move(config), std::move(subject)), design_(std::move(design)) {}
 
-    std::function<LocalTask()> inputs(const Network& network) const override {
+    std::function<LocalTask()> inputs(const Control& network) const override {
         return [this, &network] { return make_canary_task(design_, divisor(), network); };
     }
     void write_inputs(const RunDirectory& directory) const override {
@@ -72,7 +72,7 @@ class LikelihoodAttack final : public Attack {
 
 std::unique_ptr<Attack> start_likelihood_attack(AuditConfig config,
                                                 AuditSubject subject,
-                                                Network& network) {
+                                                Control& network) {
     AuditDesign design;
     network.agree([&] {
         design = config.run ? recorded_design(config, subject) : design_audit(config, subject);
@@ -88,7 +88,7 @@ AttackRecord likelihood_attack() {
             .help = "which of two contributions an agent made",
             .fixed_inputs = true,
             .sampled = false,
-            .options = {"target", "hypothesis", "trials", "width"},
+            .options = {"targets", "hypothesis", "trials", "width"},
             .defaults = {{"rounds", "20"}},
             .start = start_likelihood_attack};
 }

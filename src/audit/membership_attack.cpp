@@ -63,7 +63,7 @@ class MembershipAttack final : public Attack {
   public:
     using Attack::Attack;
 
-    void gather(const std::filesystem::path& folder, Network& network) override {
+    void gather(const std::filesystem::path& folder, Control& network) override {
         network.agree([&] {
             if (network.process() == 0) read_recordings(folder);
         });
@@ -149,7 +149,7 @@ class MembershipAttack final : public Attack {
 
 std::unique_ptr<Attack> start_membership_attack(AuditConfig config,
                                                 AuditSubject subject,
-                                                Network& network) {
+                                                Control& network) {
     network.agree([&] { require_attackable(config.train.task); });
     return std::make_unique<MembershipAttack>(std::move(config), std::move(subject));
 }
@@ -426,7 +426,7 @@ MembershipFigures measure_membership(int agent,
     return figures;
 }
 
-std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own, Network& network) {
+std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own, Control& network) {
     constexpr std::uint64_t most_agent_bytes = 128;
     ByteWriter writer;
     for (const AskedAgent& agent : own) write(writer, agent);

@@ -75,6 +75,6 @@ struct AskedAgent {
 /// The agents of all processes, on every process, ascending. COLLECTIVE.
 /// @throws NetworkError for malformed figures, or unless there is one per agent.
 [[nodiscard]] std::vector<AskedAgent> share_figures(const std::vector<AskedAgent>& own,
-                                                    Network& network);
+                                                    Control& network);
 
 }  // namespace sotto

@@ -25,7 +25,7 @@ class ReconstructionAttack final : public Attack {
     ReconstructionAttack(AuditConfig config, AuditSubject subject, Rows rows)
         : Attack(std::move(config), std::move(subject)), rows_(std::move(rows)) {}
 
-    std::function<LocalTask()> inputs(const Network& network) const override {
+    std::function<LocalTask()> inputs(const Control& network) const override {
         return [this, &network] { return make_rows_task(rows_, network); };
     }
     void write_inputs(const RunDirectory& directory) const override {
@@ -47,7 +47,7 @@ class ReconstructionAttack final : public Attack {
 
 std::unique_ptr<Attack> start_reconstruction_attack(AuditConfig config,
                                                     AuditSubject subject,
-                                                    Network& network) {
+                                                    Control& network) {
     Rows rows;
     network.agree([&] {
         rows = public_rows(config.train.plan, *subject.account);

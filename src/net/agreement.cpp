@@ -6,7 +6,7 @@
 
 namespace sotto {
 
-void require_same_everywhere(Network& network,
+void require_same_everywhere(Control& network,
                              const std::string& own,
                              const DescribeDifference& describe) {
     // Longer strings than twice one's own need not be received to be called different.
@@ -17,7 +17,7 @@ void require_same_everywhere(Network& network,
     });
 }
 
-void require_same_options(Network& network, const std::string& options) {
+void require_same_options(Control& network, const std::string& options) {
     require_same_everywhere(
         network,
         options,

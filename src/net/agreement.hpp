@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "net/network.hpp"
+#include "net/control.hpp"
 
 namespace sotto {
 
@@ -13,13 +13,13 @@ using DescribeDifference = std::function<std::string(
 
 /// @throws NetworkError, the same on every process, about the lowest rank whose bytes differ from
 /// those of process 0. COLLECTIVE.
-void require_same_everywhere(Network& network,
+void require_same_everywhere(Control& network,
                              const std::string& own,
                              const DescribeDifference& describe);
 
 /// Checks that every process was started with the same options. COLLECTIVE.
 /// @param options one per line, in the same order everywhere.
 /// @throws NetworkError naming the first that differs, the same on every process.
-void require_same_options(Network& network, const std::string& options);
+void require_same_options(Control& network, const std::string& options);
 
 }  // namespace sotto

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "core/parallel.hpp"
 #include "net/exchange_checks.hpp"
@@ -20,15 +19,8 @@ constexpr Eigen::Index largest_piece = 8192;
 
 class MemoryNetwork final : public Network {
   public:
-    MemoryNetwork(int agents, int threads)
-        : threads_(threads), local_agents_(static_cast<std::size_t>(agents)) {
-        std::iota(local_agents_.begin(), local_agents_.end(), 0);
-    }
+    MemoryNetwork(int agents, int threads) : Network({agents, 1}, 0), threads_(threads) {}
 
-    int agents() const override { return static_cast<int>(local_agents_.size()); }
-    std::span<const int> local_agents() const override { return local_agents_; }
-    int processes() const override { return 1; }
-    int process() const override { return 0; }
     std::string description() const override { return "one process, shared memory"; }
 
     std::unique_ptr<Network> without(std::span<const int> leaving) override {
@@ -37,8 +29,8 @@ class MemoryNetwork final : public Network {
 
     void connect(const Graph& graph) override {
         check_connect(graph, agents(), connected_);
-        inboxes_.resize(local_agents_.size());
-        for (const int u : local_agents_) {
+        inboxes_.resize(local_agents().size());
+        for (const int u : local_agents()) {
             Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
             for (const int v : graph.closed_neighbourhood(u)) {
                 const auto receivers = graph.closed_neighbourhood(v);
@@ -58,7 +50,7 @@ class MemoryNetwork final : public Network {
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
                   const Delivery& deliver) override {
-        check_exchange(connected_, outgoing.size(), local_agents_.size(), dimension);
+        check_exchange(connected_, outgoing.size(), local_agents().size(), dimension);
         for (std::size_t u = 0; u < outgoing.size(); ++u)
             check_outgoing(
                 outgoing[u], outgoing.front(), inboxes_[u].sources.size(), static_cast<int>(u));
@@ -93,7 +85,7 @@ class MemoryNetwork final : public Network {
                       Eigen::Index dimension,
                       const ShareSource& share,
                       const SumDelivery& deliver) override {
-        check_exchange(connected_, local_agents_.size(), local_agents_.size(), dimension);
+        check_exchange(connected_, local_agents().size(), local_agents().size(), dimension);
         const Eigen::Index piece = chunk_length(dimension, largest_whole_message, largest_piece);
         parallel_for(agents(), threads_, [&](long u) {
             Inbox& inbox = inboxes_[static_cast<std::size_t>(u)];
@@ -205,7 +197,6 @@ class MemoryNetwork final : public Network {
     }
 
     int threads_;
-    std::vector<int> local_agents_;
     bool connected_ = false;
     std::vector<Inbox> inboxes_;
     std::int64_t links_ = 0;  // directed

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -33,20 +32,14 @@ namespace {
 class MpiNetwork final : public Network {
   public:
     MpiNetwork(const MpiSession& session, int agents)
-        : world_(MPI_Comm_f2c(session.communicator())), blocks_(agents, world_.ranks()) {
-        local_agents_.resize(static_cast<std::size_t>(blocks_.size(world_.rank())));
-        std::iota(local_agents_.begin(), local_agents_.end(), blocks_.first(world_.rank()));
-    }
+        : Network({agents, session.ranks()}, session.rank()),
+          world_(MPI_Comm_f2c(session.communicator())) {}
 
-    int agents() const override { return blocks_.agents(); }
-    std::span<const int> local_agents() const override { return local_agents_; }
-    int processes() const override { return world_.ranks(); }
-    int process() const override { return world_.rank(); }
     std::string process_name() const override { return world_.name_of(world_.rank()); }
     std::string description() const override { return MpiSession::library_version(); }
 
     std::unique_ptr<Network> without(std::span<const int> leaving) override {
-        const bool leaves = std::ranges::binary_search(leaving, local_agents_.front());
+        const bool leaves = std::ranges::binary_search(leaving, local_agents().front());
         MPI_Comm rest = MPI_COMM_NULL;
         check_mpi(
             MPI_Comm_split(world_.communicator(), leaves ? MPI_UNDEFINED : 0, world_.rank(), &rest),
@@ -70,10 +63,10 @@ class MpiNetwork final : public Network {
     void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
         if (!links_.connected())
             throw Error(ExitCode::other, "encryption before the network is connected");
-        require_own_secrets(secrets, blocks_, process());
+        require_own_secrets(secrets, blocks(), process());
         std::vector<LinkCipher> of_exchange =
-            process_ciphers(secrets, blocks_, links_.neighbours(), key_epoch, LinkUse::exchange);
-        std::vector<LinkCipher> of_collection = collection_ciphers(secrets, blocks_, key_epoch);
+            process_ciphers(secrets, blocks(), links_.neighbours(), key_epoch, LinkUse::exchange);
+        std::vector<LinkCipher> of_collection = collection_ciphers(secrets, blocks(), key_epoch);
         pieces_.protect(std::move(of_exchange));
         fold_.protect(std::move(of_collection));
     }
@@ -90,9 +83,9 @@ class MpiNetwork final : public Network {
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
                   const Delivery& deliver) override {
-        check_exchange(links_.connected(), outgoing.size(), local_agents_.size(), dimension);
+        check_exchange(links_.connected(), outgoing.size(), local_agents().size(), dimension);
         for (std::size_t a = 0; a < outgoing.size(); ++a)
-            check_outgoing(outgoing[a], outgoing.front(), links_.members(a), local_agents_[a]);
+            check_outgoing(outgoing[a], outgoing.front(), links_.members(a), local_agents()[a]);
         exchange_.run(id, outgoing, dimension, message_precision(), deliver);
     }
     void exchange_sum(ExchangeId id,
@@ -107,11 +100,11 @@ class MpiNetwork final : public Network {
     Eigen::VectorXd fold_over_agents(const Eigen::MatrixXd& local,
                                      Fold fold,
                                      const CollectedCheck& check) override {
-        if (local.cols() != std::ssize(local_agents_))
+        if (local.cols() != std::ssize(local_agents()))
             throw Error(ExitCode::other,
                         fmt::format("{} vectors collected of the {} agents of rank {}",
                                     local.cols(),
-                                    local_agents_.size(),
+                                    local_agents().size(),
                                     process()));
         return fold_.run(local, fold, check);
     }
@@ -171,14 +164,12 @@ class MpiNetwork final : public Network {
 
   private:
     MpiWorld world_;
-    AgentBlocks blocks_;
-    std::vector<int> local_agents_;
-    MpiLinks links_{world_, blocks_};
+    MpiLinks links_{world_, blocks()};
     MpiMaximum maximum_{world_};
     EdgePieces pieces_{world_, links_};
     MpiExchange exchange_{links_, pieces_};
     MpiExchangeSum exchange_sum_{links_, pieces_};
-    MpiFold fold_{world_, blocks_};
+    MpiFold fold_{world_, blocks()};
 };
 
 void require_agent_a_rank(int agents, int ranks) {

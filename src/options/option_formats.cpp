@@ -135,13 +135,14 @@ OptionFormat<long long> whole(long long minimum, long long maximum) {
 
 std::optional<long> number_or_word(const std::string& option,
                                    const std::string& text,
-                                   std::vector<std::string> words) {
+                                   std::vector<std::string> words,
+                                   long long minimum) {
     if (std::ranges::find(words, text) != words.end()) return std::nullopt;
     if (text.find_first_not_of("+-0123456789") != std::string::npos) {
         words.emplace_back("a whole number");
         throw unknown_name_error(option, text, words);
     }
-    return static_cast<long>(whole(1).read(option, text));
+    return static_cast<long>(whole(minimum).read(option, text));
 }
 
 OptionFormat<std::string> any_text(AllowedValues allowed) {

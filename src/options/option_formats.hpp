@@ -36,11 +36,12 @@ void require_inside_unit_interval(const std::string& option, double value);
 [[nodiscard]] OptionFormat<double> real_inside_unit_interval();  ///< without its ends
 [[nodiscard]] OptionFormat<long long> whole(
     long long minimum, long long maximum = std::numeric_limits<long long>::max());
-/// A whole number of at least 1; nothing for one of the words.
+/// A whole number of at least `minimum`; nothing for one of the words.
 /// @throws ConfigError naming option, text and what is allowed.
 [[nodiscard]] std::optional<long> number_or_word(const std::string& option,
                                                  const std::string& text,
-                                                 std::vector<std::string> words);
+                                                 std::vector<std::string> words,
+                                                 long long minimum = 1);
 [[nodiscard]] OptionFormat<std::string> any_text(AllowedValues allowed = {});
 /// The same for the path of a file or folder, as the option's help describes.
 [[nodiscard]] OptionFormat<std::string> file_path();

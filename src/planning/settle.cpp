@@ -17,7 +17,7 @@ namespace {
 /// Decides alone, or together with other processes.
 class Decider {
   public:
-    Decider(Network* network, bool solves) : network_(network), solves_(solves) {}
+    Decider(Control* network, bool solves) : network_(network), solves_(solves) {}
 
     /// The choice as text; empty if nothing is open.
     [[nodiscard]] std::string decide(const OpenChoice& choice,
@@ -39,7 +39,7 @@ class Decider {
     }
 
   private:
-    Network* network_;
+    Control* network_;
     bool solves_;
 };
 
@@ -140,11 +140,11 @@ Settlement settle(const AskedPlan& asked, const PlanInputs& inputs) {
     return settled_by({nullptr, true}, asked, inputs);
 }
 
-Settlement settle(const AskedPlan& asked, const PlanInputs& inputs, Network& network, bool solves) {
+Settlement settle(const AskedPlan& asked, const PlanInputs& inputs, Control& network, bool solves) {
     return settled_by({&network, solves}, asked, inputs);
 }
 
-std::string agree_on_choice(Network& network,
+std::string agree_on_choice(Control& network,
                             const OpenChoice& choice,
                             bool open,
                             const std::string& own) {

@@ -7,7 +7,7 @@
 
 #include "config/config.hpp"
 #include "graph/topography.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "planning/choices.hpp"
 
 namespace sotto {
@@ -40,7 +40,7 @@ struct Settlement {
 /// or an invalid value; the same on every process.
 [[nodiscard]] Settlement settle(const AskedPlan& asked,
                                 const PlanInputs& inputs,
-                                Network& network,
+                                Control& network,
                                 bool solves);
 
 /// An open option, for messages.
@@ -54,7 +54,7 @@ struct OpenChoice {
 /// @param own choice of this process in at most 64 characters; empty if it made none.
 /// @throws NetworkError if process 0 chose nothing, or differs from this process; the same on every
 /// process.
-[[nodiscard]] std::string agree_on_choice(Network& network,
+[[nodiscard]] std::string agree_on_choice(Control& network,
                                           const OpenChoice& choice,
                                           bool open,
                                           const std::string& own);

@@ -56,7 +56,7 @@ std::vector<fs::path> sealed_folders(const fs::path& directory) {
 /// Process 0, which sees the manifests, says which are too old; every process removes its own part.
 /// @param newest folder, which is never removed.
 void forget_old(const fs::path& directory,
-                Network& network,
+                Control& network,
                 const std::vector<Checkpoint>& local,
                 const fs::path& newest) {
     const bool leader = network.process() == 0;
@@ -201,7 +201,7 @@ SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
 }
 
 void seal_checkpoint(const fs::path& directory,
-                     Network& network,
+                     Control& network,
                      SealedCheckpoint sealed,
                      const std::vector<Checkpoint>& local,
                      const std::vector<std::string>& seeds) {
@@ -243,7 +243,7 @@ void seal_checkpoint(const fs::path& directory,
 }
 
 FoundCheckpoint find_checkpoint(const fs::path& directory,
-                                Network& network,
+                                Control& network,
                                 std::span<const int> numbers) {
     FoundCheckpoint found;
     ByteWriter writer;

@@ -8,7 +8,7 @@
 
 #include "agent/checkpoint.hpp"
 #include "core/stopwatch.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 
 namespace sotto {
 
@@ -54,7 +54,7 @@ inline constexpr int most_checkpoints = 64;
 /// @throws ConfigError, the same everywhere, if something cannot be written; earlier checkpoints
 /// are then unchanged.
 void seal_checkpoint(const std::filesystem::path& directory,
-                     Network& network,
+                     Control& network,
                      SealedCheckpoint sealed,
                      const std::vector<Checkpoint>& local,
                      const std::vector<std::string>& seeds = {});
@@ -70,7 +70,7 @@ struct FoundCheckpoint {
 /// COLLECTIVE. @param numbers of the local agents.
 /// @throws DataError, the same everywhere, if there is none.
 [[nodiscard]] FoundCheckpoint find_checkpoint(const std::filesystem::path& directory,
-                                              Network& network,
+                                              Control& network,
                                               std::span<const int> numbers);
 
 /// The sealed seeds of an agent for this checkpoint.

@@ -130,7 +130,7 @@ std::set<Key> kept_copies(const fs::path& directory) {
 }
 
 /// COLLECTIVE. By process.
-std::vector<std::set<Key>> share_keys(Network& network, const std::set<Key>& own) {
+std::vector<std::set<Key>> share_keys(Control& network, const std::set<Key>& own) {
     constexpr std::uint64_t entry = sizeof(std::int64_t) + 2 * sizeof(std::int32_t);
     ByteWriter writer;
     for (const Key& key : own) {
@@ -177,7 +177,7 @@ std::string pack_copies(const fs::path& directory,
     return writer.take();
 }
 
-std::vector<int> numbers_of(const Network& network, const Membership& members, int process) {
+std::vector<int> numbers_of(const Control& network, const Membership& members, int process) {
     const AgentBlocks blocks = network.blocks();
     std::vector<int> numbers;
     for (int k = 0; k < blocks.size(process); ++k)
@@ -214,7 +214,7 @@ void write_copies(const fs::path& directory,
 }  // namespace
 
 void keep_copies(const fs::path& directory,
-                 Network& network,
+                 Control& network,
                  const std::vector<int>& keepers,
                  const CopiedCheckpoint& copied,
                  const Membership& members,
@@ -327,7 +327,7 @@ namespace {
 /// Sends one copy from its keeper to its agent's process. COLLECTIVE.
 /// @param open takes it there; one that does not open is skipped.
 void fetch_copy(const fs::path& directory,
-                Network& network,
+                Control& network,
                 const Key& key,
                 std::size_t keeper,
                 std::size_t owner,
@@ -353,7 +353,7 @@ struct Outcome {
 };
 
 /// All outcomes, as lines. COLLECTIVE.
-std::vector<std::string> share_outcomes(Network& network,
+std::vector<std::string> share_outcomes(Control& network,
                                         const std::vector<Outcome>& own,
                                         Stay stay) {
     ByteWriter writer;
@@ -387,7 +387,7 @@ std::vector<std::string> share_outcomes(Network& network,
 std::vector<std::string> restore_from_copies(
     RestoredFiles& files,
     const fs::path& directory,
-    Network& network,
+    Control& network,
     const Membership& members,
     const std::function<Identity(std::size_t local_index)>& identity) {
     const std::vector<int> numbers = numbers_of(network, members, network.process());
@@ -495,7 +495,7 @@ bool is_of_checkpoint(std::string_view folder) {
 }
 
 /// From process 0 to its keeper. COLLECTIVE.
-void give(Network& network,
+void give(Control& network,
           int keeper,
           const std::function<std::string()>& pack,
           const fs::path& file) {
@@ -515,7 +515,7 @@ void give(Network& network,
 
 }  // namespace
 
-void keep_history(const fs::path& directory, Network& network, int keeper) {
+void keep_history(const fs::path& directory, Control& network, int keeper) {
     give(
         network,
         keeper,
@@ -536,7 +536,7 @@ void keep_history(const fs::path& directory, Network& network, int keeper) {
 }
 
 void keep_manifest(const fs::path& directory,
-                   Network& network,
+                   Control& network,
                    int keeper,
                    const fs::path& folder) {
     give(
@@ -613,7 +613,7 @@ void unpack_all(RestoredFiles& files, const std::string& packed, const fs::path&
 
 }  // namespace
 
-bool restore_history(RestoredFiles& files, const fs::path& directory, Network& network) {
+bool restore_history(RestoredFiles& files, const fs::path& directory, Control& network) {
     double lost = 0;
     network.agree([&] {
         if (network.process() == 0 &&

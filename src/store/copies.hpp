@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/plan/membership.hpp"
 #include "trust/identity.hpp"
 
@@ -66,7 +66,7 @@ struct CopiedCheckpoint {
 /// @throws ConfigError, the same everywhere, if something cannot be written; NetworkError naming a
 /// rank that gives copies of agents it does not host.
 void keep_copies(const std::filesystem::path& directory,
-                 Network& network,
+                 Control& network,
                  const std::vector<int>& keepers,
                  const CopiedCheckpoint& copied,
                  const Membership& members,
@@ -84,7 +84,7 @@ void keep_copies(const std::filesystem::path& directory,
 [[nodiscard]] std::vector<std::string> restore_from_copies(
     RestoredFiles& files,
     const std::filesystem::path& directory,
-    Network& network,
+    Control& network,
     const Membership& members,
     const std::function<Identity(std::size_t local_index)>& identity);
 
@@ -94,12 +94,12 @@ void forget_copies(const std::filesystem::path& folder);
 /// Gives process 0's options, history and plans to their keeper, as checkpoints/run.copy. Call
 /// before the first round of every start. COLLECTIVE.
 /// @throws ConfigError, the same everywhere, if they cannot be read or written.
-void keep_history(const std::filesystem::path& directory, Network& network, int keeper);
+void keep_history(const std::filesystem::path& directory, Control& network, int keeper);
 
 /// The same for the manifest of one checkpoint and the metrics so far:
 /// checkpoints/<round>/run.copy. COLLECTIVE. @param folder of the checkpoint (checkpoint_folder).
 void keep_manifest(const std::filesystem::path& directory,
-                   Network& network,
+                   Control& network,
                    int keeper,
                    const std::filesystem::path& folder);
 
@@ -109,6 +109,6 @@ void keep_manifest(const std::filesystem::path& directory,
 /// restored.
 bool restore_history(RestoredFiles& files,
                      const std::filesystem::path& directory,
-                     Network& network);
+                     Control& network);
 
 }  // namespace sotto

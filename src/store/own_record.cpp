@@ -253,7 +253,7 @@ bool has_phase(const std::vector<OwnPhase>& own, int phase) {
 
 }  // namespace
 
-void require_newest(Network& network,
+void require_newest(Control& network,
                     const std::vector<std::pair<int, std::vector<OwnPhase>>>& local,
                     const RunHistory& history) {
     ByteWriter writer;

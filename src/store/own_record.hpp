@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
@@ -99,7 +99,7 @@ void require_no_less(const std::vector<OwnPhase>& own,
 /// one. COLLECTIVE.
 /// @param local the phases of each local agent, by number.
 /// @throws DataError, the same everywhere, naming both agents and the phase.
-void require_newest(Network& network,
+void require_newest(Control& network,
                     const std::vector<std::pair<int, std::vector<OwnPhase>>>& local,
                     const RunHistory& history);
 

@@ -235,7 +235,7 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
 
 namespace fs = std::filesystem;
 
-std::vector<int> disks_of(const fs::path& folder, Network& network, const std::string& token) {
+std::vector<int> disks_of(const fs::path& folder, Control& network, const std::string& token) {
     const auto file_of = [&](int process) {
         return folder / fmt::format("disk-{}-{}", token, process);
     };

@@ -11,7 +11,7 @@
 
 #include "config/config.hpp"
 #include "core/files.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "store/metrics.hpp"
 
@@ -95,7 +95,7 @@ struct DirectorySecret {
 /// @throws ConfigError if a file cannot be made, NetworkError naming a rank with an impossible
 /// answer.
 [[nodiscard]] std::vector<int> disks_of(const std::filesystem::path& folder,
-                                        Network& network,
+                                        Control& network,
                                         const std::string& token);
 
 /// For every process the one on the next disk that keeps its copies, evenly distributed.

@@ -259,7 +259,7 @@ Marks unpack_marks(const std::vector<std::string>& all,
 }
 
 /// The largest of all processes, but at least its own. COLLECTIVE.
-std::optional<long> largest_of_all(Network& network, std::optional<long> own, long most) {
+std::optional<long> largest_of_all(Control& network, std::optional<long> own, long most) {
     const double least = own ? static_cast<double>(*own) : -1;
     const double largest = network.maximum(least);
     if (!(largest >= least && largest <= static_cast<double>(most)))
@@ -300,7 +300,7 @@ void restore_mark(RestoredFiles& files,
 }
 
 std::optional<long> sent_before(const fs::path& directory,
-                                Network& network,
+                                Control& network,
                                 const MarkedRounds& asked) {
     std::string own;
     network.agree([&] { own = pack_marks(directory, asked.run); });

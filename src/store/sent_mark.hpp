@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/stopwatch.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/hash.hpp"
 #include "store/copies.hpp"
 
@@ -87,7 +87,7 @@ struct MarkedRounds {
 /// missing, damaged, or of a later phase (process 0's files are then older); or a process whose
 /// marks are of rounds that the run does not have.
 [[nodiscard]] std::optional<long> sent_before(const std::filesystem::path& directory,
-                                              Network& network,
+                                              Control& network,
                                               const MarkedRounds& asked);
 
 }  // namespace sotto

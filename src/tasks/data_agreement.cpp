@@ -179,7 +179,7 @@ DataError difference(const std::vector<FileDigest>& own,
 
 }  // namespace
 
-void require_same_data(Network& network,
+void require_same_data(Control& network,
                        std::vector<PairSecrets>& secrets,
                        const DataDigests& digests) {
     if (network.processes() == 1) return;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/checkpoint.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "trust/pair_secrets.hpp"
@@ -59,7 +59,7 @@ struct DataDigests {
 /// @param secrets of the local agents.
 /// @throws DataError, the same on every process, naming file, ranks and hosts that differ from rank
 /// 0; NetworkError for malformed bytes.
-void require_same_data(Network& network,
+void require_same_data(Control& network,
                        std::vector<PairSecrets>& secrets,
                        const DataDigests& digests);
 

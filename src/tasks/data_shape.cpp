@@ -159,7 +159,7 @@ Eigen::Index same_image_rows(Eigen::Index a,
     return std::max(a, b);
 }
 
-DataOrder agreed_order(Network& network, const DataOrder& own) {
+DataOrder agreed_order(Control& network, const DataOrder& own) {
     ByteWriter writer;
     std::uint64_t bytes = most_line_bytes;
     for (const auto& names : {own.columns, own.files}) {
@@ -177,7 +177,7 @@ DataOrder agreed_order(Network& network, const DataOrder& own) {
     return order;
 }
 
-DataShape agreed_shape(Network& network, const DataShape& own) {
+DataShape agreed_shape(Control& network, const DataShape& own) {
     const auto all = network.all_gather(packed(own), most_shape_bytes(own));
     DataShape together;
     network.agree([&] {

@@ -7,7 +7,7 @@
 
 #include "learn/label_set.hpp"
 #include "learn/table_shape.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/dataset.hpp"
 
 namespace sotto {
@@ -28,7 +28,7 @@ struct DataOrder {
 
 /// Process 0's order. COLLECTIVE.
 /// @throws NetworkError for more than a peer may send.
-[[nodiscard]] DataOrder agreed_order(Network& network, const DataOrder& own);
+[[nodiscard]] DataOrder agreed_order(Control& network, const DataOrder& own);
 
 /// The known number of image rows of two, either of which may be unknown.
 /// @throws DataError naming both owners if they differ.
@@ -44,6 +44,6 @@ struct DataOrder {
 /// different shapes, or columns of different meaning (united, table_shape.hpp); NetworkError naming
 /// a rank with invalid labels or categories, or with more than 16 times this process's features or
 /// classes and more than 2^20 or 1024: this limits the memory that a peer can make others allocate.
-[[nodiscard]] DataShape agreed_shape(Network& network, const DataShape& own);
+[[nodiscard]] DataShape agreed_shape(Control& network, const DataShape& own);
 
 }  // namespace sotto

@@ -38,7 +38,7 @@ double entropy(const VectorXd& counts) {
 
 }  // namespace
 
-TargetFacts target_facts(Network& network, const LocalData& data) {
+TargetFacts target_facts(Control& network, const LocalData& data) {
     const bool values = data.shape.target == Target::value;
     const Eigen::Index classes = values ? 3 : std::max<Eigen::Index>(data.classes(), 1);
     Eigen::MatrixXd local = Eigen::MatrixXd::Zero(classes + 1, std::ssize(data.agents));

@@ -8,7 +8,7 @@
 
 #include "core/numbers.hpp"
 #include "learn/standardisation.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/objective.hpp"
 #include "tasks/data_agreement.hpp"
 #include "tasks/data_shape.hpp"
@@ -31,7 +31,7 @@ struct TargetFacts {
 
 /// Over all agents. COLLECTIVE. Cost: a pass over labels, and one sum of as many numbers per agent
 /// as there are classes. @throws NetworkError, the same on every process.
-[[nodiscard]] TargetFacts target_facts(Network& network, const LocalData& data);
+[[nodiscard]] TargetFacts target_facts(Control& network, const LocalData& data);
 
 /// The local agents with their data, before their batches are chosen.
 struct LocalTask {

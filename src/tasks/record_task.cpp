@@ -142,7 +142,7 @@ std::unique_ptr<Objective> make_record_objective(const TaskConfig& config,
     return objective_of(task, config, data, std::move(shard), std::move(test));
 }
 
-LocalTask build_record_task(const TaskConfig& config, Network& network, const Membership& members) {
+LocalTask build_record_task(const TaskConfig& config, Control& network, const Membership& members) {
     LocalData data = read_local_data(config, network, members);
     LocalTask task;
     task.description = data.description;
@@ -188,7 +188,7 @@ Digest digest_of_data(const std::optional<Digest>& said,
 }
 
 /// COLLECTIVE. @throws DataError, the same on every process, if models differ.
-void require_same_initial(Network& network, const Eigen::VectorXd& initial) {
+void require_same_initial(Control& network, const Eigen::VectorXd& initial) {
     const std::span<const double> values(initial.data(), static_cast<std::size_t>(initial.size()));
     const Digest own = Hasher("sotto.initial-model.v1").add(values).finish();
     const auto all = network.all_gather(std::string(own.begin(), own.end()), own.size());
@@ -204,7 +204,7 @@ void require_same_initial(Network& network, const Eigen::VectorXd& initial) {
 
 }  // namespace
 
-LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Network& network) {
+LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Control& network) {
     const Eigen::Index records = inputs.objective->records();
     network.agree([&] {
         const Eigen::Index dimension = inputs.objective->dimension();

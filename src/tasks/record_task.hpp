@@ -6,7 +6,7 @@
 #include <string>
 
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/learn/objective.hpp"
 #include "tasks/local_task.hpp"
@@ -33,7 +33,7 @@ void require_options_fit(const TaskConfig& config);
 /// its own held-out part unless test data are given). Shards go by the agents' numbers: an agent
 /// that leaves takes its shard along. COLLECTIVE. @throws ConfigError, DataError.
 [[nodiscard]] LocalTask build_record_task(const TaskConfig& config,
-                                          Network& network,
+                                          Control& network,
                                           const Membership& members);
 
 /// What a calling program provides for the only local agent.
@@ -52,6 +52,6 @@ struct HandedInputs {
 /// models differ.
 [[nodiscard]] LocalTask make_handed_task(HandedInputs inputs,
                                          const TaskConfig& config,
-                                         Network& network);
+                                         Control& network);
 
 }  // namespace sotto

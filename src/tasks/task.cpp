@@ -22,7 +22,7 @@ namespace {
 
 /// One number per agent, in order. COLLECTIVE.
 /// @throws NetworkError, the same on every process, naming a process that sent something else.
-std::vector<Eigen::Index> gather_numbers(Network& network, const std::vector<Eigen::Index>& own) {
+std::vector<Eigen::Index> gather_numbers(Control& network, const std::vector<Eigen::Index>& own) {
     constexpr std::uint64_t longest_number = 24;
     const auto gathered = network.all_gather(records_to_text(own),
                                              longest_number * network.most_agents_of_a_process());
@@ -50,7 +50,7 @@ std::vector<Eigen::Index> records_of(const std::vector<std::unique_ptr<Objective
 }
 
 /// @throws DataError, the same on every process, if models have different numbers of parameters.
-void require_same_dimension(Network& network,
+void require_same_dimension(Control& network,
                             const std::vector<std::unique_ptr<Objective>>& objectives) {
     std::vector<Eigen::Index> own;
     for (const auto& objective : objectives) own.push_back(objective->dimension());
@@ -93,7 +93,7 @@ bool has_fixed_inputs(const TaskConfig& config) {
     return task != nullptr && task->fixed_inputs;
 }
 
-LocalTask build_task(const TaskConfig& config, Network& network, const Membership& members) {
+LocalTask build_task(const TaskConfig& config, Control& network, const Membership& members) {
     TaskRecord record;
     network.agree([&] {
         record = named_task(config.task);
@@ -105,7 +105,7 @@ LocalTask build_task(const TaskConfig& config, Network& network, const Membershi
     return settled_task(std::move(task), config, network);
 }
 
-LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network) {
+LocalTask settled_task(LocalTask task, const TaskConfig& config, Control& network) {
     task.has_records = task.objectives.front()->record_clipping();
     network.agree([&] {
         const Eigen::Index parameters = task.objectives.front()->dimension();
@@ -181,7 +181,7 @@ std::unique_ptr<Objective> OwnTask::make(const TaskConfig& config, int agent, in
 
 namespace {
 
-LocalTask build_own(const TaskConfig& config, Network& network, const Membership& members) {
+LocalTask build_own(const TaskConfig& config, Control& network, const Membership& members) {
     LocalTask task;
     network.agree([&] {
         const OwnTask own(config.task);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/objective.hpp"
 #include "sotto/plan/membership.hpp"
 #include "tasks/local_task.hpp"
@@ -20,7 +20,7 @@ namespace sotto {
 /// The local agents with their data, for a task of the table or of a shared library. COLLECTIVE.
 /// @throws ConfigError, DataError, the same on every process.
 [[nodiscard]] LocalTask build_task(const TaskConfig& config,
-                                   Network& network,
+                                   Control& network,
                                    const Membership& members);
 
 /// @param what needs it, for the message.  @throws DataError if models of so many parameters exceed
@@ -29,7 +29,7 @@ void require_room(Eigen::Index parameters, std::size_t agents, const std::string
 
 /// Completes a task from its objectives: initial model, and numbers of records. COLLECTIVE.
 /// @throws DataError, NetworkError, the same on every process.
-[[nodiscard]] LocalTask settled_task(LocalTask task, const TaskConfig& config, Network& network);
+[[nodiscard]] LocalTask settled_task(LocalTask task, const TaskConfig& config, Control& network);
 
 /// A shared library (SOTTO_OWN_TASK), or a task of the table. @throws ConfigError for any other
 /// name, suggesting the nearest.

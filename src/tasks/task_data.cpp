@@ -190,7 +190,7 @@ bool tests_differ(const TaskConfig& config, const Scaling& scaling) {
 }
 
 ReadData read_all(const TaskConfig& config,
-                  const Network& network,
+                  const Control& network,
                   const Membership& members,
                   DataDigests& digests) {
     constexpr Eigen::Index synthetic_records = 32561;  // as many as a9a
@@ -324,7 +324,7 @@ FittedData fitted(ReadData read, const DataShape& shape, const TaskConfig& confi
 }
 
 void deal_shared(const TaskConfig& config,
-                 const Network& network,
+                 const Control& network,
                  const Membership& members,
                  FittedData read,
                  const Scaling& scaling,
@@ -428,7 +428,7 @@ void require_two_classes(const TaskConfig& config, const DataShape& shape) {
 
 bool one_file_an_agent(const TaskConfig& config) { return differs_by_agent(config.data); }
 
-LocalData read_local_data(const TaskConfig& config, Network& network, const Membership& members) {
+LocalData read_local_data(const TaskConfig& config, Control& network, const Membership& members) {
     LocalData local;
     ReadData read;
     network.agree([&] {

@@ -13,7 +13,7 @@
 #include "learn/record_objective.hpp"
 #include "learn/standardisation.hpp"
 #include "learn/table_shape.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "sotto/plan/membership.hpp"
 #include "tasks/data_agreement.hpp"
@@ -107,7 +107,7 @@ struct LocalData {
 /// scales columns of tables. COLLECTIVE. @throws ConfigError; DataError, also for test data with a
 /// label that no training data have; NetworkError (agreed_shape); the same on every process.
 [[nodiscard]] LocalData read_local_data(const TaskConfig& config,
-                                        Network& network,
+                                        Control& network,
                                         const Membership& members);
 
 /// Texts of labels: those of a table, or the numbers in the files.

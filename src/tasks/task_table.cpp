@@ -21,7 +21,7 @@ namespace {
 
 constexpr double l2_of_averages = 1;
 
-LocalTask build_averaging(const TaskConfig& config, Network& network, const Membership& members) {
+LocalTask build_averaging(const TaskConfig& config, Control& network, const Membership& members) {
     LocalValues data = read_local_values(config, network, members);
     LocalTask task;
     network.agree([&] {
@@ -134,7 +134,7 @@ TaskRecord mlp_task() {
 
 namespace {
 
-LocalTask refuse_python(const TaskConfig&, Network& network, const Membership&) {
+LocalTask refuse_python(const TaskConfig&, Control& network, const Membership&) {
     network.agree([] {
         throw ConfigError(
             "task: python has its gradients from a Python program, which makes its agents itself "
@@ -153,7 +153,7 @@ TaskRecord python_task() {
 
 namespace {
 
-LocalTask build_quadratic(const TaskConfig&, Network& network, const Membership& members) {
+LocalTask build_quadratic(const TaskConfig&, Control& network, const Membership& members) {
     LocalTask task;
     for (const int agent : network.local_agents())
         task.objectives.push_back(make_quadratic_objective(members.number(agent), members.all));

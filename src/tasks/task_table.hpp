@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/learn/objective.hpp"
 #include "sotto/plan/membership.hpp"
@@ -35,7 +35,7 @@ struct TaskRecord {
         objective{};
     /// For any other task: makes the local agents' objectives, description and statements.
     /// COLLECTIVE. @throws ConfigError, DataError, the same on every process.
-    std::function<LocalTask(const TaskConfig& config, Network& network, const Membership& members)>
+    std::function<LocalTask(const TaskConfig& config, Control& network, const Membership& members)>
         build{};
 
     bool takes_values = false;  ///< for `objective`: records may have a value instead of a class

@@ -25,7 +25,7 @@ std::vector<Eigen::Index> all_rows(const Dataset& data) {
 
 /// Data as in their files: one set shared by all agents, or one per local agent.
 std::vector<DataFile> read_points(const TaskConfig& config,
-                                  const Network& network,
+                                  const Control& network,
                                   const Membership& members,
                                   DataDigests& digests) {
     if (config.data == "synthetic")
@@ -57,7 +57,7 @@ DataShape shape_of_points(const std::vector<Dataset>& sets) {
 }
 
 void deal_shared(const TaskConfig& config,
-                 const Network& network,
+                 const Control& network,
                  const Membership& members,
                  const Dataset& all,
                  LocalValues& local) {
@@ -82,7 +82,7 @@ void deal_shared(const TaskConfig& config,
 }  // namespace
 
 LocalValues read_local_values(const TaskConfig& config,
-                              Network& network,
+                              Control& network,
                               const Membership& members) {
     LocalValues local;
     std::vector<DataFile> read;

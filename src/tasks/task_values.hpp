@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/dataset.hpp"
 #include "sotto/plan/membership.hpp"
 #include "tasks/data_agreement.hpp"
@@ -25,7 +25,7 @@ struct LocalValues {
 /// Reads and deals the points; "synthetic": synthetic_values, 100 per agent. COLLECTIVE.
 /// @throws ConfigError (test data are given), DataError.
 [[nodiscard]] LocalValues read_local_values(const TaskConfig& config,
-                                            Network& network,
+                                            Control& network,
                                             const Membership& members);
 
 }  // namespace sotto

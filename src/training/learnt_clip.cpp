@@ -69,7 +69,7 @@ double clip_rate_for(const TrainConfig& config,
     return std::min(largest_rate, 2 * pull * waver * waver / variance);
 }
 
-void learn_clip(TrainConfig& config, Network& network, LocalTask& task) {
+void learn_clip(TrainConfig& config, Control& network, LocalTask& task) {
     constexpr std::size_t most_bytes = 40;
     const bool learns = config.plan.learn_clip;
     std::string said;  // rate of process 0; empty: it learns no clip

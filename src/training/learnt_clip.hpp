@@ -6,7 +6,7 @@
 
 #include "config/config.hpp"
 #include "learn/quantile_clipping.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "tasks/local_task.hpp"
 
 namespace sotto {
@@ -29,7 +29,7 @@ namespace sotto {
 /// @throws ConfigError if the task or the noise does not allow a learned clip. NetworkError if only
 /// one of process 0 and this process learns a clip, or process 0 chose a rate that is not allowed.
 /// The same on every process.
-void learn_clip(TrainConfig& config, Network& network, LocalTask& task);
+void learn_clip(TrainConfig& config, Control& network, LocalTask& task);
 
 /// Statements on it for the ledger; none where the clip is given.
 [[nodiscard]] std::vector<std::string> clip_statements(const TrainConfig& config);

@@ -222,12 +222,12 @@ std::string statement_on_precision(MessagePrecision precision, const NoisePlan& 
 
 }  // namespace
 
-void verify_same_options(Network& network, const TrainConfig& config) {
+void verify_same_options(Control& network, const TrainConfig& config) {
     require_same_options(network, agreement_lines(config));
 }
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
-                                              const Network& network,
+                                              const Control& network,
                                               const NoisePlan& plan,
                                               bool optimality_gap) {
     std::vector<std::string> lines;

@@ -11,7 +11,7 @@
 #include "agent/recording/recorded_wire.hpp"
 #include "agent/trainer.hpp"
 #include "config/config.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/learn/objective.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -93,12 +93,12 @@ class Recorders {
 /// Compares the options that decide what processes exchange, and how. If they differed, ranks would
 /// wait for each other or misread each other's messages. COLLECTIVE. @throws NetworkError naming
 /// the first that differs, the same on every process.
-void verify_same_options(Network& network, const TrainConfig& config);
+void verify_same_options(Control& network, const TrainConfig& config);
 
 /// Statements for the ledger on how this run transports messages and what it writes to disk.
 /// @param optimality_gap whether evaluation sends exact derivatives.
 [[nodiscard]] std::vector<std::string> transport_statements(const TrainConfig& config,
-                                                            const Network& network,
+                                                            const Control& network,
                                                             const NoisePlan& plan,
                                                             bool optimality_gap);
 

@@ -90,7 +90,7 @@ std::string time_now() {
 /// With several processes, the error shows neither the account's content nor what is wrong with it:
 /// a launcher would show standard error to others. @throws Error.
 [[noreturn]] void refuse_run(const AccountHolder& holder,
-                             const Network& network,
+                             const Control& network,
                              const Error& why) {
     const std::string who = words_for(holder);
     if (network.processes() == 1)
@@ -203,7 +203,7 @@ DeductedRun::DeductedRun(const PreparedRun& prepared) {
 }
 
 void DeductedRun::write(const PreparedRun& prepared) {
-    Network& network = prepared.run.network;
+    Control& network = prepared.run.network;
     std::vector<AccountHolder> holders;
     network.agree([&] { holders = account_holders(prepared, prepared.ledger.record().rounds); });
     const auto write = [&](std::size_t i) {

@@ -27,7 +27,7 @@ RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
 
 void RunCheckpoints::begin() {
     if (!mark_) return;
-    Network& network = run_.prepared.run.network;
+    Control& network = run_.prepared.run.network;
     if (network.processes() > 1)
         keepers_ = keepers_on(disks_of(run_.directory.path() / "checkpoints",
                                        network,

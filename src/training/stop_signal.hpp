@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/stopwatch.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 
 namespace sotto {
 
@@ -50,7 +50,7 @@ class VotePace {
 class StopVote {
   public:
     /// @param requested whether this process wants to stop. Both are borrowed.
-    StopVote(Network& network, const std::function<bool()>& requested)
+    StopVote(Control& network, const std::function<bool()>& requested)
         : network_(network), requested_(requested) {}
 
     /// Call it after every round. True: all processes stop here. COLLECTIVE.
@@ -63,7 +63,7 @@ class StopVote {
 
   private:
     void begin(double round_seconds);
-    Network& network_;
+    Control& network_;
     const std::function<bool()>& requested_;
     bool pending_ = false;
     long interval_ = 1, rounds_left_ = 1;

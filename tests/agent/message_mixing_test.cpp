@@ -26,7 +26,7 @@ TEST(MessageMixing, CombinesWhatIsHeardWithWhatWasSentBefore) {
     const Topography topography = test::topography_of(Topology::path, path_agents);
     const auto network = make_memory_network(path_agents, 1);
     network->connect(topography.graph);
-    MessageMixing mixing(*network, MixingSchedule({topography.mixing}));
+    MessageMixing mixing(*network, network->blocks(), MixingSchedule({topography.mixing}));
     const std::vector<LocalAgent> locals = some_agents();
     const Eigen::MatrixXd messages = Eigen::MatrixXd::Random(5, path_agents);
     const Eigen::MatrixXd earlier = Eigen::MatrixXd::Random(5, path_agents);

@@ -64,7 +64,7 @@ TEST(AuditSubject, FindsTheCoalitionThatLearnsMostAboutTheTarget) {
                 EXPECT_LE(learnt({u, v}), most * (1 + 1e-9)) << u << " " << v;
             }
     config.target = 8;
-    expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }), "--target");
+    expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }), "--targets");
 }
 
 TEST(AuditSubject, MovesWithWhatItPointsTo) {

@@ -147,7 +147,7 @@ TEST(Audit, RefusesWhatItCannotLookAt) {
     expect_contains(message([](auto& c) { c.view = "all-nodes"; }), "one observer");
     expect_contains(message([](auto& c) { c.view = "node:9"; }), "does not exist");
     expect_contains(message([](auto& c) { c.hypothesis = "constnat"; }), "constant");
-    expect_contains(message([](auto& c) { c.target = 8; }), "--target");
+    expect_contains(message([](auto& c) { c.target = 8; }), "--targets");
     expect_contains(message([](auto& c) {
                         c.view = "node:1";
                         c.target = 1;

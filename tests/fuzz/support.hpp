@@ -68,28 +68,23 @@ class ScriptedNetwork final : public Network {
     /// @param others_say of call number `call`: messages of all processes (its own is ignored).
     using Gather = std::function<std::vector<std::string>(int call)>;
     ScriptedNetwork(int processes, int process, std::string root_says, Gather others_say)
-        : processes_(processes),
-          process_(process),
+        : Network({processes, processes}, process),
           root_says_(std::move(root_says)),
           others_say_(std::move(others_say)) {}
 
-    int agents() const override { return processes_; }
-    std::span<const int> local_agents() const override { return {&process_, 1}; }
-    int processes() const override { return processes_; }
-    int process() const override { return process_; }
     std::string description() const override { return "scripted"; }
     /// For broadcast and scatter: what process 0 says to processes other than itself.
     std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
-        return process_ == 0 ? bytes : limited(root_says_, most_bytes);
+        return process() == 0 ? bytes : limited(root_says_, most_bytes);
     }
     std::string scatter(const std::vector<std::string>& to_processes,
                         std::uint64_t most_bytes) override {
-        return process_ == 0 ? to_processes.front() : limited(root_says_, most_bytes);
+        return process() == 0 ? to_processes.front() : limited(root_says_, most_bytes);
     }
     std::vector<std::string> all_gather(const std::string& bytes,
                                         std::uint64_t most_bytes) override {
         auto messages = others_say_(gathers_++);
-        messages[static_cast<std::size_t>(process_)] = bytes;
+        messages[static_cast<std::size_t>(process())] = bytes;
         for (const std::string& message : messages) (void)limited(message, most_bytes);
         return messages;
     }
@@ -101,7 +96,7 @@ class ScriptedNetwork final : public Network {
         const auto all = all_gather(bytes, most_bytes);
         std::vector<std::string> came;
         for (std::size_t p = 0; p < all.size(); ++p)
-            if (receivers[p] == process_) came.push_back(all[p]);
+            if (receivers[p] == process()) came.push_back(all[p]);
         return came;
     }
 
@@ -136,7 +131,6 @@ class ScriptedNetwork final : public Network {
         return bytes;
     }
 
-    int processes_, process_;
     std::string root_says_;
     Gather others_say_;
     int gathers_ = 0;

@@ -10,12 +10,10 @@ namespace {
 class DeviatingNetwork final : public Network {
   public:
     DeviatingNetwork(std::unique_ptr<Network> inner, const Deviation& deviation)
-        : inner_(std::move(inner)), deviation_(deviation) {}
+        : Network(inner->blocks(), inner->process()),
+          inner_(std::move(inner)),
+          deviation_(deviation) {}
 
-    int agents() const override { return inner_->agents(); }
-    std::span<const int> local_agents() const override { return inner_->local_agents(); }
-    int processes() const override { return inner_->processes(); }
-    int process() const override { return inner_->process(); }
     std::string description() const override { return inner_->description(); }
     std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph& graph) override {

@@ -17,15 +17,11 @@ class WireNetwork final : public Network {
     using Change = std::function<std::string(Call call, int number, std::string bytes)>;
 
     explicit WireNetwork(Network& inner, Change change = {})
-        : inner_(inner), change_(std::move(change)) {}
+        : Network(inner.blocks(), inner.process()), inner_(inner), change_(std::move(change)) {}
 
     /// Everything sent, one after the other.
     [[nodiscard]] const std::string& sent() const { return sent_; }
 
-    int agents() const override { return inner_.agents(); }
-    std::span<const int> local_agents() const override { return inner_.local_agents(); }
-    int processes() const override { return inner_.processes(); }
-    int process() const override { return inner_.process(); }
     std::string description() const override { return inner_.description(); }
     std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph& graph) override { inner_.connect(graph); }

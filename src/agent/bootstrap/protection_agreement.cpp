@@ -33,7 +33,7 @@ void require_noise_for_neighbours(const NoisePlan& plan, const Graph& graph) {
                 u));
 }
 
-void require_protection(const Network& network,
+void require_protection(const Control& network,
                         const Topography& topography,
                         const NoisePlan& plan,
                         const std::vector<Exposure>& exposures,
@@ -68,7 +68,7 @@ std::string digest_of(const Topography& topography, const NoisePlan& plan) {
 
 }  // namespace
 
-void verify_agreement(Network& network,
+void verify_agreement(Control& network,
                       const Topography& topography,
                       const NoisePlan& plan,
                       const std::vector<Exposure>& exposures,

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "graph/topography.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
 
@@ -17,7 +17,7 @@ namespace sotto {
 /// plan's temporal factor.
 /// @throws PrivacyError, NetworkError, the same on every process; ConfigError for a plan of another
 /// number of agents.
-void verify_agreement(Network& network,
+void verify_agreement(Control& network,
                       const Topography& topography,
                       const NoisePlan& plan,
                       const std::vector<Exposure>& exposures,

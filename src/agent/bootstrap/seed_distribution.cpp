@@ -41,7 +41,7 @@ void add(std::vector<KeyRing>& rings, std::vector<LocalSeed> seeds) {
 
 }  // namespace
 
-std::vector<KeyRing> distribute_seeds(Network& network,
+std::vector<KeyRing> distribute_seeds(Control& network,
                                       const NoisePlan& plan,
                                       Session& session,
                                       int threads) {
@@ -63,7 +63,7 @@ std::vector<KeyRing> distribute_seeds(Network& network,
     return rings;
 }
 
-std::vector<KeyRing> distribute_seeds(const Network& network,
+std::vector<KeyRing> distribute_seeds(const Control& network,
                                       const NoisePlan& plan,
                                       std::uint64_t noise_seed) {
     return reproducible_rings(plan, network.local_agents(), noise_seed);
@@ -180,7 +180,7 @@ std::uint64_t largest_deal_bytes(const NoisePlan& plan, std::span<const int> gro
 
 }  // namespace
 
-std::vector<LocalSeed> deal_seeds(Network& network,
+std::vector<LocalSeed> deal_seeds(Control& network,
                                   const NoisePlan& plan,
                                   Session& session,
                                   std::span<const int> groups) {
@@ -293,7 +293,7 @@ std::vector<std::string> parcels_of_all(Session& session,
 
 }  // namespace
 
-std::vector<LocalSeed> draw_joint_seeds(Network& network,
+std::vector<LocalSeed> draw_joint_seeds(Control& network,
                                         Session& session,
                                         std::span<const int> groups) {
     const bool leader = network.process() == 0;

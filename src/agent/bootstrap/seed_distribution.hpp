@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "trust/handshake.hpp"
@@ -24,13 +24,13 @@ namespace sotto {
 /// message to each other member of a larger group; for groups of all agents one from every agent to
 /// agent 0 and back. Agents of one process need no messages.
 /// @throws CryptoError, NetworkError, the same on every process.
-[[nodiscard]] std::vector<KeyRing> distribute_seeds(Network& network,
+[[nodiscard]] std::vector<KeyRing> distribute_seeds(Control& network,
                                                     const NoisePlan& plan,
                                                     Session& session,
                                                     int threads = 1);
 
 /// Reproducible, INSECURE key rings: reproducible_rings. LOCAL.
-[[nodiscard]] std::vector<KeyRing> distribute_seeds(const Network& network,
+[[nodiscard]] std::vector<KeyRing> distribute_seeds(const Control& network,
                                                     const NoisePlan& plan,
                                                     std::uint64_t noise_seed);
 
@@ -58,7 +58,7 @@ void take_from(std::size_t process, Step&& step) {
 /// of another process. COLLECTIVE.
 /// @throws CryptoError, NetworkError, the same on every process, for anything but exactly the seeds
 /// the plan has one agent give to another.
-[[nodiscard]] std::vector<LocalSeed> deal_seeds(Network& network,
+[[nodiscard]] std::vector<LocalSeed> deal_seeds(Control& network,
                                                 const NoisePlan& plan,
                                                 Session& session,
                                                 std::span<const int> groups);
@@ -67,7 +67,7 @@ void take_from(std::size_t process, Step&& step) {
 /// and all shares come back, sealed, to one agent of every process. Everybody checks all shares
 /// against the commitments of the handshake. COLLECTIVE.
 /// @throws CryptoError, NetworkError, the same on every process.
-[[nodiscard]] std::vector<LocalSeed> draw_joint_seeds(Network& network,
+[[nodiscard]] std::vector<LocalSeed> draw_joint_seeds(Control& network,
                                                       Session& session,
                                                       std::span<const int> groups);
 

@@ -18,7 +18,7 @@
 
 namespace sotto {
 
-Topography share_topography(Network& network,
+Topography share_topography(Control& network,
                             const std::optional<Topography>& own,
                             double most_matrices) {
     if (network.processes() == 1) return *own;
@@ -33,7 +33,7 @@ Topography share_topography(Network& network,
     return std::move(*shared);
 }
 
-NoisePlan share_plan(Network& network,
+NoisePlan share_plan(Control& network,
                      const std::optional<NoisePlan>& own,
                      const Graph& graph,
                      double most_temporal_values) {
@@ -136,7 +136,7 @@ Topography unpack_topography(std::string_view bytes, int wanted_agents) {
     }
 }
 
-Session open_session(Network& network,
+Session open_session(Control& network,
                      const Topography& topography,
                      const NoisePlan& plan,
                      const Credentials* credentials,

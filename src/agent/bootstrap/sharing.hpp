@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "graph/topography.hpp"
-#include "net/network.hpp"
+#include "net/control.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "trust/handshake.hpp"
 
@@ -19,7 +19,7 @@ namespace sotto {
 /// @throws NetworkError, the same on every process, naming rank and quantity that differ, or if
 /// process 0 sent anything but a graph of the network's agents with a mixing matrix, or too many
 /// bytes for one.
-[[nodiscard]] Topography share_topography(Network& network,
+[[nodiscard]] Topography share_topography(Control& network,
                                           const std::optional<Topography>& own,
                                           double most_matrices);
 
@@ -28,7 +28,7 @@ namespace sotto {
 /// largest. All use process 0's numbers, because shared noise cancels only if coefficients have the
 /// same bits.
 /// @param graph, @param most_temporal_values limit the size of a plan (largest_plan_bytes).
-[[nodiscard]] NoisePlan share_plan(Network& network,
+[[nodiscard]] NoisePlan share_plan(Control& network,
                                    const std::optional<NoisePlan>& own,
                                    const Graph& graph,
                                    double most_temporal_values);
@@ -49,7 +49,7 @@ namespace sotto {
 /// @param credentials on all processes or on none.
 /// @param agreed_options text that all must have in common; part of what everybody signs.
 /// @throws CryptoError, NetworkError, the same on every process, naming agent and identity.
-[[nodiscard]] Session open_session(Network& network,
+[[nodiscard]] Session open_session(Control& network,
                                    const Topography& topography,
                                    const NoisePlan& plan,
                                    const Credentials* credentials,

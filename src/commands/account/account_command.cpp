@@ -129,7 +129,7 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
     return task;
 }
 
-int account_on(Network& network, const AccountTask& task, const GeneralOptions& general) {
+int account_on(Control& network, const AccountTask& task, const GeneralOptions& general) {
     const AccountConfig& config = task.options.account;
     const std::optional<std::string>& by_distance = task.options.by_distance;
     const bool leader = network.process() == 0;
@@ -157,7 +157,7 @@ int account_on(Network& network, const AccountTask& task, const GeneralOptions& 
 }
 
 /// Lets process 0 do conversions and given matrices alone. COLLECTIVE. @return whether it did.
-bool is_done_by_leader(Network& ranks,
+bool is_done_by_leader(Control& ranks,
                        const AccountOptions& options,
                        const OptionTexts& given,
                        const GeneralOptions& general) {
@@ -175,7 +175,7 @@ bool is_done_by_leader(Network& ranks,
 }
 
 int account_main(const std::vector<std::string>& arguments) {
-    return run_job([&](Network& ranks, bool alone) {
+    return run_job([&](Control& ranks, bool alone) {
         OptionTexts given;
         AccountOptions asked;
         ranks.agree([&] {
@@ -184,13 +184,13 @@ int account_main(const std::vector<std::string>& arguments) {
         });
         require_same_options(ranks, lines_of_all(account_option_set().written(asked)));
         const GeneralOptions general = read_general(given);
-        PreparedJob job{[] { return 1; }, 1, [](Network&) { return 0; }};
+        PreparedJob job{[] { return 1; }, 1, [](Control&) { return 0; }};
         if (is_done_by_leader(ranks, asked, given, general)) return job;
         auto task = std::make_shared<AccountTask>();
         ranks.agree([&] { *task = make_account_task(asked, given); });
         job.threads = task->options.account.how.threads =
             granted_threads(asked.asked_threads, alone);
-        job.run = [task, general](Network& network) { return account_on(network, *task, general); };
+        job.run = [task, general](Control& network) { return account_on(network, *task, general); };
         return job;
     });
 }

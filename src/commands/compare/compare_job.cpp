@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "commands/plan/plan_job.hpp"
+#include "account/plan_job.hpp"
 #include "core/numbers.hpp"
 #include "options/task_options.hpp"
 #include "options/train_options.hpp"

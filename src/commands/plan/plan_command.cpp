@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
+#include "account/plan_job.hpp"
 #include "commands/cli/command.hpp"
-#include "commands/plan/plan_job.hpp"
-#include "commands/plan/plan_json.hpp"
 #include "core/files.hpp"
 #include "core/output.hpp"
 #include "options/option_parser.hpp"

@@ -1,7 +1,7 @@
 #include "commands/account/account_options.hpp"
 
 #include "account/account_subject.hpp"
-#include "commands/plan/plan_job.hpp"
+#include "account/plan_job.hpp"
 #include "config/run_fixtures.hpp"
 #include "net/memory_network.hpp"
 

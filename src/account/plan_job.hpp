@@ -38,9 +38,9 @@ struct MadePlan {
     BuiltTopography built;
     PlannedNoise planned;
     CountedPlan counted;
-    std::optional<SumHiding> sums;            ///< what secure sums hide, if asked for
-    std::vector<TrainingBoundFigure> bounds;  ///< published bounds for a training with it
-    std::optional<MissedRounds> missed;       ///< if agents may miss rounds
+    std::optional<SumHiding> sums;                  ///< what secure sums hide, if asked for
+    std::vector<TrainingBoundFigure> bounds;        ///< published bounds for a training with it
+    std::optional<MissedRounds> missed;             ///< if agents may miss rounds
     std::optional<UnrestrictedNoise> unrestricted;  ///< if asked for
 
     [[nodiscard]] const NoisePlan& plan() const { return planned.design.plan; }
@@ -50,5 +50,18 @@ struct MadePlan {
 
 /// Solves the plan. Pure. @throws ConfigError, DataError, PrivacyError.
 [[nodiscard]] MadePlan make_plan(PlanJobConfig config);
+
+/// The JSON object of `sotto plan` (docs/cli.md), as text.
+/// @param exposures, budgets from count_plan.  @param sums, bounds, missed, unrestricted as in
+/// MadePlan.
+[[nodiscard]] std::string plan_report_json(
+    const PlannedNoise& planned,
+    const PlanConfig& config,
+    const std::vector<Exposure>& exposures,
+    const std::vector<PrivacyBudget>& budgets,
+    const std::optional<SumHiding>& sums = {},
+    const std::vector<TrainingBoundFigure>& bounds = {},
+    const std::optional<MissedRounds>& missed = {},
+    const std::optional<UnrestrictedNoise>& unrestricted = {});
 
 }  // namespace sotto
