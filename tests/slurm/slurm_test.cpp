@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int agents = 6;
-constexpr long rounds = 1000, interval = 100, endless = 100'000'000'000;
+constexpr long rounds = 3000, interval = 100, endless = 100'000'000'000;
 
 class SlurmJob : public testing::Test {
   protected:
@@ -88,12 +88,21 @@ class SlurmJob : public testing::Test {
                                     << log_of(job) << cluster_->logs();
         return done();
     }
-    /// Whether it came to a checkpoint, after which a rank on the host is held unless 0: the
-    /// training does not end before Slurm acts, which lets the rank go on when it sends a signal.
-    static bool is_on_the_way(const std::string& job, int held = 3) {
-        const bool well = happens([&] { return has_checkpoint(directory_of(job), 0); });
-        EXPECT_TRUE(well) << "the training did not start\n" << log_of(job) << cluster_->logs();
-        if (well && held != 0) cluster_->signal_rank(held, run_of(job), SIGSTOP);
+    /// Whether every job came to a checkpoint, after which its rank on the host is held unless 0:
+    /// no training ends before Slurm acts, which lets the rank go on when it sends a signal. All
+    /// jobs are looked at in turn: one of them may train while another still waits to start.
+    static bool are_on_the_way(std::vector<std::string> jobs, int held = 3) {
+        const bool well = happens([&] {
+            std::erase_if(jobs, [&](const std::string& job) {
+                if (!has_checkpoint(directory_of(job), 0)) return false;
+                if (held != 0) cluster_->signal_rank(held, run_of(job), SIGSTOP);
+                return true;
+            });
+            return jobs.empty();
+        });
+        for (const std::string& job : jobs)
+            ADD_FAILURE() << "training " << job << " did not start\n"
+                          << log_of(job) << cluster_->logs();
         return well;
     }
     /// That the job was started again, in the one directory and log, and ended with its budget
@@ -137,7 +146,7 @@ TEST_F(SlurmJob, TrainsOverThreeNodesWithLogAndDirectoryWhereTheyAreDocumented) 
 TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeuedOrARankIsKilled) {
     const std::string requeued = submit(on_nodes("3"), training(rounds));
     const std::string killed = submit(on_nodes("3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(requeued) && is_on_the_way(killed));
+    ASSERT_TRUE(are_on_the_way({requeued, killed}));
     EXPECT_EQ(cluster_->run({"scontrol", "requeue", requeued}).exit_code, 0);
     cluster_->signal_rank(4, run_of(killed), SIGKILL);
     expect_taken_up(requeued);
@@ -155,7 +164,7 @@ TEST_F(SlurmJob, GoesOnInTheSameRunWhenItIsRequeuedOrARankIsKilled) {
 TEST_F(SlurmJob, GoesOnOnFewerNodesWhenOneIsLostOrWaitsForItAsItsNodesAreGiven) {
     const std::string fewer = submit(on_nodes("2-3"), training(rounds));
     const std::string waiting = submit(on_nodes("3"), training(rounds));
-    ASSERT_TRUE(is_on_the_way(fewer, 4) && is_on_the_way(waiting, 4));
+    ASSERT_TRUE(are_on_the_way({fewer, waiting}, 4));
     for (const std::string& job : {fewer, waiting})
         ASSERT_EQ(cluster_->job(job, "NodeList"), "host[2-4]");
     cluster_->lose(4);
@@ -177,7 +186,7 @@ TEST_F(SlurmJob, GoesOnOnFewerNodesWhenOneIsLostOrWaitsForItAsItsNodesAreGiven) 
 TEST_F(SlurmJob, GoesOnWithTheSameBitsAfterAPreemptionWithGraceTime) {
     const Arguments options = training(rounds, {"--noise-seed", "5"});
     const std::string job = submit(on_nodes("3"), options);
-    ASSERT_TRUE(is_on_the_way(job));
+    ASSERT_TRUE(are_on_the_way({job}));
     const long other =
         cluster_->submit({"-p", "high", "-N", "3", "--exclusive", "--wrap", "sleep 1"});
     expect_taken_up(job);
@@ -200,7 +209,7 @@ TEST_F(SlurmJob, IsStoppedBeforeItsTimeLimitAndStartedAgain) {
     Arguments words = on_nodes("3");
     words.insert(words.end(), {"--signal=B:USR1@90"});
     const std::string job = submit(words, training(endless));
-    ASSERT_TRUE(is_on_the_way(job, 0));
+    ASSERT_TRUE(are_on_the_way({job}, 0));
     // Slurm looks at time limits, of whole minutes, every half minute.
     const auto limit = [&](const char* minutes) {
         const Outcome outcome = cluster_->run(
@@ -221,7 +230,7 @@ TEST_F(SlurmJob, IsStoppedBeforeItsTimeLimitAndStartedAgain) {
 
 TEST_F(SlurmJob, EndsForGoodWhenCancelledAndCanGoOnWithoutAgents) {
     const std::string job = submit(on_nodes("3"), training(rounds, {"--topology", "complete"}));
-    ASSERT_TRUE(is_on_the_way(job));
+    ASSERT_TRUE(are_on_the_way({job}));
     EXPECT_EQ(cluster_->run({"scancel", job}).exit_code, 0);
     ASSERT_TRUE(comes_to(job, "CANCELLED"));
     ASSERT_TRUE(cluster_->is_idle());
