@@ -67,7 +67,7 @@ void declare_begun(const OpenRun& open);
 [[nodiscard]] TrainResult close_run(OpenRun& run, Clock::time_point start);
 
 /// Handles a failure in the rounds: keeps the ledger true and writes failure.txt. If there are
-/// other processes, it reports the failure and ends them all (Network::abort). Alone, it throws the
+/// other processes, it reports the failure and ends them all (Control::abort). Alone, it throws the
 /// failure again, so call it from the handler that caught it. Does not return. LOCAL.
 void end_failed_run(const OpenRun& run, const std::exception& failure);
 

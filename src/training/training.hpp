@@ -166,7 +166,7 @@ class Training {
 /// @param stop_requested polled on every process. If one returns true, all stop after the same
 /// round with the ledger written.
 /// @throws Error before the first round, the same on every process. In the rounds a failing process
-/// of several reports its round and ends the job (Network::abort); alone, it throws.
+/// of several reports its round and ends the job (Control::abort); alone, it throws.
 [[nodiscard]] TrainResult run_training(const TrainConfig& config,
                                        Network& network,
                                        TrainingListener& listener,

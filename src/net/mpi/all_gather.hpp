@@ -11,7 +11,7 @@ namespace sotto {
 /// Sizes that all processes announce; check them before allocating. COLLECTIVE.
 [[nodiscard]] std::vector<std::uint64_t> announced_sizes(MpiWorld& world, std::uint64_t own);
 
-/// Network::all_gather with checked sizes. COLLECTIVE.
+/// Control::all_gather with checked sizes. COLLECTIVE.
 [[nodiscard]] std::vector<std::string> all_gather_strings(MpiWorld& world,
                                                           const std::string& bytes,
                                                           const std::vector<std::uint64_t>& sizes);

@@ -11,9 +11,9 @@
 
 namespace sotto {
 
-/// Network::exchange of this process's agents: MPI_Ineighbor_allgather if every process has one
-/// agent, whose neighbours all get the same unencrypted message, else MPI_Ineighbor_alltoallv. A
-/// message that is the same for all goes once to every other process.
+/// NeighbourExchange::exchange of this process's agents: MPI_Ineighbor_allgather if every process
+/// has one agent, whose neighbours all get the same unencrypted message, else
+/// MPI_Ineighbor_alltoallv. A message that is the same for all goes once to every other process.
 class MpiExchange {
   public:
     MpiExchange(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}

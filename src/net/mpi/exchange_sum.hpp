@@ -11,7 +11,7 @@
 
 namespace sotto {
 
-/// Network::exchange_sum of this process's agents.
+/// NeighbourExchange::exchange_sum of this process's agents.
 class MpiExchangeSum {
   public:
     MpiExchangeSum(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}

@@ -13,7 +13,7 @@
 
 namespace sotto {
 
-/// Network::fold_over_agents of this process's agents: process 0 collects all values piece by
+/// Control::fold_over_agents of this process's agents: process 0 collects all values piece by
 /// piece, folds them in ascending order, and returns the result.
 class MpiFold {
   public:

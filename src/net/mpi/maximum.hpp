@@ -15,7 +15,7 @@ class MpiMaximum {
     MpiMaximum(const MpiMaximum&) = delete;
     MpiMaximum& operator=(const MpiMaximum&) = delete;
 
-    /// Network::maximum, begin_maximum and end_maximum. COLLECTIVE.
+    /// Control::maximum, begin_maximum and end_maximum. COLLECTIVE.
     [[nodiscard]] double of(double value);
     void begin(std::span<const double> values);
     [[nodiscard]] std::vector<double> end();

@@ -16,7 +16,7 @@ void check_scatter(const MpiWorld& world, const std::vector<std::string>& to_pro
 [[nodiscard]] std::uint64_t scattered_size(MpiWorld& world,
                                            const std::vector<std::string>& to_processes);
 
-/// Network::scatter with checked strings and size. COLLECTIVE.
+/// Control::scatter with checked strings and size. COLLECTIVE.
 [[nodiscard]] std::string scatter_strings(MpiWorld& world,
                                           const std::vector<std::string>& to_processes,
                                           std::uint64_t size);
