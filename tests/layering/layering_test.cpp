@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -133,6 +134,21 @@ TEST(Layering, EverySourceIncludesOnlyWhatStandsBeforeIt) {
     const Scan sources = scan(std::filesystem::path(SOTTO_SOURCE_DIR) / "src");
     EXPECT_GT(sources.files, 40);
     EXPECT_EQ(sources.violations, std::vector<std::string>{});
+}
+
+TEST(Layering, PythonUsesTheTableOfCommandsAndNoSubcommand) {
+    const std::filesystem::path folder = std::filesystem::path(SOTTO_SOURCE_DIR) / "python" / "src";
+    const std::regex pattern(R"x(^#include "(commands/[^"]*)")x");
+    std::vector<std::string> used;
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (!is_source(entry.path())) continue;
+        ++files;
+        const std::string name = "python/src/" + entry.path().filename().string();
+        std::ranges::copy(found_in(name.c_str(), pattern), std::back_inserter(used));
+    }
+    EXPECT_GT(files, 5);
+    EXPECT_EQ(used, std::vector<std::string>{"commands/cli/command.hpp"});
 }
 
 TEST(LayeringCheck, AcceptsOwnAndEarlierFoldersAndOtherLibraries) {
