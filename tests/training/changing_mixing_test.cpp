@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "account/departures.hpp"
+#include "account/account_subject.hpp"
 #include "config/run_fixtures.hpp"
 #include "design/scheduled_utility.hpp"
 #include "planning/planning.hpp"
