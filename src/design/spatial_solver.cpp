@@ -68,9 +68,6 @@ SpatialSolution solve_spatial_covariance(const MatrixXd& utility,
     return solution;
 }
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
 DualPoint DualProblem::evaluate(VectorXd lambda) {
     ++evaluations_;
     const VectorXd weight = lambda.cwiseSqrt();
@@ -151,9 +148,6 @@ DualPoint DualProblem::maximise(VectorXd start, const SpatialOptions& options) {
 }
 
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 /// The optimum of M + ridge I for one ridge, measured against M itself.
 struct RidgePoint {
@@ -287,9 +281,6 @@ SpatialSolution solve_along_ridge(const MatrixXd& utility,
 }
 
 namespace {
-
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 /// Noise unknown to one coalition: s2 I + c L of the graph without it.
 struct RemainingGraph {
