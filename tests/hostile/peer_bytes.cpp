@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "agent/bootstrap.hpp"
-#include "agent/bootstrap/sharing.hpp"
 #include "commands/doctor/rank_findings.hpp"
 #include "config/peer_notes.hpp"
 #include "core/bytes.hpp"

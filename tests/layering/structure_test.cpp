@@ -131,9 +131,8 @@ bool has_its_test(const fs::path& source) {
     if (room == "commands" && stem.ends_with(command))
         return is_run_by_a_test(stem.substr(0, stem.size() - command.size()));
     const std::string name = stem + "_test.cpp";
-    const bool needs_ranks = room == "net" || inside.parent_path() == "agent/bootstrap";
     return fs::exists(root / "tests" / inside.parent_path() / name) ||
-           (needs_ranks && fs::exists(root / "tests" / "mpi" / name));
+           (room == "net" && fs::exists(root / "tests" / "mpi" / name));
 }
 
 TEST(Structure, EverySourceThatComputesHasATestOfItsName) {
