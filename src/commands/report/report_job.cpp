@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "commands/report/glossary.hpp"
 #include "commands/report/plain_statement.hpp"
 #include "commands/report/report_account.hpp"
 #include "commands/report/report_page.hpp"
