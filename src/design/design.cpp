@@ -9,8 +9,8 @@
 
 #include "core/linear_algebra.hpp"
 #include "core/parallel.hpp"
+#include "design/changing_utility.hpp"
 #include "design/mixing_search.hpp"
-#include "design/scheduled_utility.hpp"
 #include "design/temporal_utility.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"

@@ -12,6 +12,8 @@ namespace sotto {
 
 /// All options of a training, in their current groups.
 [[nodiscard]] OptionSet<TrainConfig> train_option_set();
+/// The group for evaluation, recordings, checkpoints and the run to resume.
+[[nodiscard]] OptionGroup<TrainConfig>& run_options();
 
 /// Reads and checks a configuration, with the defaults of its task.
 /// @throws ConfigError naming the option, the text and what is allowed; also for values that

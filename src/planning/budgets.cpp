@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/text_input.hpp"
+#include "design/changing_utility.hpp"
 #include "design/joint_solver.hpp"
-#include "design/scheduled_utility.hpp"
 #include "design/temporal_utility.hpp"
 #include "plan/lagged_noise.hpp"
 #include "planning/configured_gossip.hpp"

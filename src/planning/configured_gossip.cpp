@@ -7,7 +7,7 @@
 
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
-#include "sums/sum_colluders.hpp"
+#include "sums/learnt_sums.hpp"
 
 namespace sotto {
 

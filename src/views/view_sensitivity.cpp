@@ -9,7 +9,6 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "sotto/core/error.hpp"
-#include "views/all_messages.hpp"
 #include "views/process_checks.hpp"
 #include "views/tight_sensitivity.hpp"
 #include "views/view_filter.hpp"
@@ -17,8 +16,6 @@
 #include "views/view_rounds.hpp"
 
 namespace sotto {
-
-namespace {}  // namespace
 
 SquaredSensitivity SquaredSensitivity::unbounded() {
     return {true, infinity, infinity, infinity, infinity, infinity};

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "agent/agent_fixtures.hpp"
-#include "design/dropout_utility.hpp"
+#include "design/changing_utility.hpp"
 #include "noise/noise_source.hpp"
 #include "privacy/dropouts.hpp"
 

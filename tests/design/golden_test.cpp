@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/test_support.hpp"
-#include "design/laplacian_solver.hpp"
 #include "design/mechanism_fixtures.hpp"
 #include "design/spatial_solver.hpp"
 #include "graph/spectrum.hpp"

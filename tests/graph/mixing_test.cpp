@@ -1,13 +1,16 @@
 #include "sotto/graph/mixing.hpp"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "core/files.hpp"
 #include "core/numbers.hpp"
-#include "graph_fixtures.hpp"
+#include "graph/graph_fixtures.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -356,6 +359,63 @@ TEST(MakeMixing, AnUnusableNpyFileOrAFolderIsRefused) {
     const std::string folder = std::filesystem::temp_directory_path().string();
     EXPECT_TRUE(
         contains(message_of<DataError>([&] { (void)make_mixing(path, folder); }), "is no file"));
+}
+
+const Graph path_of_three = Graph::from_edges(3, {{0, 1}, {1, 2}});
+constexpr double row_sum_tolerance = 1e-9;
+
+Eigen::MatrixXd halves() {
+    Eigen::MatrixXd dense(3, 3);
+    dense << 0.5, 0.5, 0, 0.25, 0.5, 0.25, 0, 0.5, 0.5;
+    return dense;
+}
+
+std::string why(int u, int v, double weight) {
+    Eigen::MatrixXd dense = halves();
+    dense(u, v) = weight;
+    return message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); });
+}
+
+TEST(CheckMixing, AcceptsWeightsOfTheGraphThatSumToOne) {
+    EXPECT_NO_THROW((void)MixingMatrix::from_dense(path_of_three, halves()));
+    Eigen::MatrixXd rounded = halves();
+    rounded(0, 0) += 0.5 * row_sum_tolerance;
+    EXPECT_NO_THROW((void)MixingMatrix::from_dense(path_of_three, rounded));
+    EXPECT_NO_THROW((void)MixingMatrix::from_dense(path_of_three, Eigen::MatrixXd::Identity(3, 3)));
+}
+
+TEST(CheckMixing, NamesSourceEntryAndRule) {
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()})
+        EXPECT_TRUE(contains(why(1, 0, bad), "mixing matrix: entry (1, 0) is ")) << bad;
+    EXPECT_TRUE(contains(why(0, 2, 0.1), "entry (0, 2) is 0.1"));
+    EXPECT_TRUE(contains(why(0, 2, 0.1), "no edge there"));
+    EXPECT_TRUE(contains(why(2, 2, 0.6), "row 2 sums to 1.1"));
+    EXPECT_TRUE(contains(why(2, 2, 0.5 + 3 * row_sum_tolerance), "row 2 sums to 1.000000003"));
+}
+
+TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
+    Eigen::MatrixXd dense(3, 3);
+    dense << 0.4, 0.6, 0, 0.6, -0.2, 0.6, 0, 0.6, 0.4;
+    EXPECT_NO_THROW((void)MixingMatrix::from_dense(path_of_three, dense));
+    dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
+    EXPECT_TRUE(contains(
+        message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); }),
+        "mixing matrix: it has negative entries, and an eigenvalue beside that of "
+        "the mean of modulus 1.4"));
+    dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
+    EXPECT_TRUE(contains(
+        message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); }),
+        "must be at most 1"));
+    EXPECT_TRUE(contains(why(1, 0, -0.1), "row 1 sums to 0.65"));
+}
+
+TEST(CheckMixing, RefusesAnotherSize) {
+    for (const auto& dense : {Eigen::MatrixXd::Identity(4, 4).eval(),
+                              Eigen::MatrixXd::Identity(3, 4).eval(),
+                              Eigen::MatrixXd(0, 0)})
+        EXPECT_TRUE(contains(
+            message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); }),
+            "mixing matrix: "));
 }
 
 }  // namespace

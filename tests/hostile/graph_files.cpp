@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "account/departures.hpp"
+#include "account/account_subject.hpp"
 #include "core/files.hpp"
 #include "design/seed_groups.hpp"
 #include "graph/edge_list.hpp"

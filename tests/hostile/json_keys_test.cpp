@@ -10,7 +10,7 @@
 #include "agent/recording/recorded_wire.hpp"
 #include "audit/canaries.hpp"
 #include "audit/known_models.hpp"
-#include "commands/doctor/rank_findings.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "commands/sweep/sweep_folder.hpp"
 #include "config/peer_notes.hpp"
 #include "core/files.hpp"

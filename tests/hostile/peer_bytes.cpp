@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "agent/bootstrap.hpp"
-#include "agent/bootstrap/sharing.hpp"
-#include "commands/doctor/rank_findings.hpp"
+#include "commands/doctor/doctor.hpp"
 #include "config/peer_notes.hpp"
 #include "core/bytes.hpp"
 #include "fuzz/support.hpp"

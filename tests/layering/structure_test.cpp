@@ -122,18 +122,19 @@ bool is_run_by_a_test(const std::string& subcommand) {
 }
 
 /// A test of a source stands where the source stands, or, where it needs ranks, in tests/mpi. A
-/// subcommand hands what it is given to its job and prints the result: tests/cli runs it.
+/// subcommand hands what it is given to its job and prints the result: tests/cli runs it. What else
+/// it does is in its header, and has a test of its name.
 bool has_its_test(const fs::path& source) {
     constexpr std::string_view command = "_command";
     const fs::path inside = fs::relative(source, root / "src");
     const std::string stem = source.stem().string();
     const std::string room = inside.begin()->string();
-    if (room == "commands" && stem.ends_with(command))
-        return is_run_by_a_test(stem.substr(0, stem.size() - command.size()));
     const std::string name = stem + "_test.cpp";
-    const bool needs_ranks = room == "net" || inside.parent_path() == "agent/bootstrap";
-    return fs::exists(root / "tests" / inside.parent_path() / name) ||
-           (needs_ranks && fs::exists(root / "tests" / "mpi" / name));
+    const bool tested = fs::exists(root / "tests" / inside.parent_path() / name) ||
+                        (room == "net" && fs::exists(root / "tests" / "mpi" / name));
+    if (room != "commands" || !stem.ends_with(command)) return tested;
+    const bool alone = !fs::exists(fs::path(source).replace_extension(".hpp"));
+    return (alone || tested) && is_run_by_a_test(stem.substr(0, stem.size() - command.size()));
 }
 
 TEST(Structure, EverySourceThatComputesHasATestOfItsName) {

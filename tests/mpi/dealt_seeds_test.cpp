@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/bootstrap/seed_distribution.hpp"
+#include "agent/bootstrap.hpp"
 #include "mpi/bootstrap_fixtures.hpp"
 #include "mpi/wire_network.hpp"
 #include "trust/seed_agreement.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/bootstrap/seed_distribution.hpp"
+#include "agent/bootstrap.hpp"
 #include "mpi/bootstrap_fixtures.hpp"
 #include "trust/seed_agreement.hpp"
 

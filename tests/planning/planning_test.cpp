@@ -6,7 +6,7 @@
 
 #include "config/run_fixtures.hpp"
 #include "core/numbers.hpp"
-#include "design/dropout_utility.hpp"
+#include "design/changing_utility.hpp"
 #include "fuzz/support.hpp"
 #include "planning/planning_fixtures.hpp"
 #include "privacy/protection.hpp"

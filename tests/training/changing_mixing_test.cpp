@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "account/departures.hpp"
+#include "account/account_subject.hpp"
 #include "config/run_fixtures.hpp"
-#include "design/scheduled_utility.hpp"
+#include "design/changing_utility.hpp"
 #include "planning/planning.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"

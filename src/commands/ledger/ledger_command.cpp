@@ -1,14 +1,220 @@
+#include "commands/ledger/ledger_command.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "account/composed_runs.hpp"
 #include "commands/cli/command.hpp"
-#include "commands/ledger/ledger_report.hpp"
 #include "config/agent_path.hpp"
+#include "core/json.hpp"
+#include "core/numbers.hpp"
 #include "core/output.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "store/budget_account_file.hpp"
+
+namespace sotto {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_agents_in_text = 20;
+
+std::string figure(double value) {
+    return std::isfinite(value) ? fmt::format("{:.6g}", value) : "infinite";
+}
+
+std::string mu_text(const PrivacyLoss& loss) {
+    const auto mu = loss.mu();
+    return mu ? figure(*mu) : std::string("-");
+}
+
+std::string name_in_text(const ComposedAgent& agent) {
+    if (agent.identity.empty()) return fmt::format("agent {}", agent.number);
+    return agent.name.empty() ? agent.identity.substr(0, 16) : agent.name;
+}
+
+/// Agents, those with the largest loss first.
+std::vector<ComposedAgent> ranked(const ComposedRuns& composed) {
+    std::vector<ComposedAgent> agents = composed.agents;
+    std::ranges::stable_sort(agents, [&](const ComposedAgent& a, const ComposedAgent& b) {
+        return b.loss.less_at(composed.delta, a.loss);
+    });
+    return agents;
+}
+
+std::string runs_text(const ComposedRuns& composed) {
+    std::size_t width = 3;
+    for (const RecordedLedger& run : composed.runs)
+        width = std::max(width, run.directory.string().size());
+    std::string text = fmt::format("{:<{}}  {:<12} {:>19}  {:>10}  {:>10}  {:>10}  {}\n",
+                                   "run",
+                                   width,
+                                   "mechanism",
+                                   "rounds that count",
+                                   "mu",
+                                   "epsilon",
+                                   "at delta",
+                                   "against");
+    for (const RecordedLedger& run : composed.runs) {
+        const PrivacyLoss worst = run.worst();
+        text += fmt::format("{:<{}}  {:<12} {:>19}  {:>10}  {:>10}  {:>10}  {}\n",
+                            run.directory.string(),
+                            width,
+                            run.mechanism,
+                            fmt::format("{} of {}", run.rounds_accounted, run.rounds_planned),
+                            mu_text(worst),
+                            figure(worst.epsilon(run.delta).upper),
+                            fmt::format("{:g}", run.delta),
+                            run.observer);
+    }
+    return text;
+}
+
+Json loss_figures(const PrivacyLoss& loss, double epsilon) {
+    const auto mu = loss.mu();
+    return {{"mu", mu ? number_or_null(*mu) : Json()},
+            {"epsilon", number_or_null(epsilon)},
+            {"infinite", loss.infinite()}};
+}
+
+Json run_json(const RecordedLedger& run) {
+    const PrivacyLoss worst = run.worst();
+    Json json{{"directory", run.directory.string()},
+              {"run_id", run.run},
+              {"mechanism", run.mechanism},
+              {"status", run.status},
+              {"rounds", {{"planned", run.rounds_planned}, {"accounted", run.rounds_accounted}}},
+              {"adjacency", name_of(run.adjacency)},
+              {"observer", run.observer},
+              {"coalition_size", run.coalition_size},
+              {"agents", run.agents.size()},
+              {"insecure", run.insecure},
+              {"delta", run.delta}};
+    json.update(loss_figures(worst, worst.epsilon(run.delta).upper));
+    return json;
+}
+
+Json agent_json(const ComposedAgent& agent) {
+    Json json{{"agent", agent.number}};
+    json["identity"] = agent.identity.empty() ? Json() : Json(agent.identity);
+    json["name"] = agent.name.empty() ? Json() : Json(agent.name);
+    json["runs"] = agent.runs;
+    json.update(loss_figures(agent.loss, agent.epsilon));
+    return json;
+}
+
+}  // namespace
+
+std::string ledger_report_text(const ComposedRuns& composed) {
+    std::string text = runs_text(composed);
+    text += fmt::format("\nall {} run{} together, adjacency {}, delta {:g}\n",
+                        composed.runs.size(),
+                        composed.runs.size() == 1 ? "" : "s",
+                        name_of(composed.adjacency),
+                        composed.delta);
+    const std::vector<ComposedAgent> agents = ranked(composed);
+    for (std::size_t i = 0; i < std::min(agents.size(), most_agents_in_text); ++i)
+        text += fmt::format("  {:<20} epsilon {:<10} mu {:<10} in {} run{}\n",
+                            name_in_text(agents[i]),
+                            figure(agents[i].epsilon),
+                            mu_text(agents[i].loss),
+                            agents[i].runs,
+                            agents[i].runs == 1 ? "" : "s");
+    if (agents.size() > most_agents_in_text)
+        text += fmt::format("  and {} agents that lost less (--json has all)\n",
+                            agents.size() - most_agents_in_text);
+    if (composed.match == AgentMatch::number)
+        text += fmt::format("  {:<20} epsilon {:<10} mu {}\n",
+                            "whoever had the data",
+                            figure(composed.anybody_epsilon),
+                            mu_text(composed.anybody));
+    for (const std::string& note : composed.notes) text += fmt::format("note: {}\n", note);
+    return text;
+}
+
+std::string ledger_report_json(const ComposedRuns& composed) {
+    Json json;
+    json["adjacency"] = name_of(composed.adjacency);
+    json["delta"] = composed.delta;
+    json["matched_by"] = agent_matches.name_of(composed.match);
+    json["runs"] = Json::array();
+    for (const RecordedLedger& run : composed.runs) json["runs"].push_back(run_json(run));
+    json["worst"] = agent_json(composed.worst());
+    json["anybody"] = loss_figures(composed.anybody, composed.anybody_epsilon);
+    json["agents"] = Json::array();
+    for (const ComposedAgent& agent : composed.agents) json["agents"].push_back(agent_json(agent));
+    json["notes"] = composed.notes;
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+
+std::string state_of(const AccountEntry& entry) { return entry.settled ? "settled" : "reserved"; }
+
+double epsilon_of(const PrivacyLoss& loss, const AccountLimit& limit) {
+    return loss.epsilon(limit.delta).upper;
+}
+
+/// Epsilon of the largest run with Gaussian noise that the budget still allows.
+double epsilon_left(const BudgetAccount& account) {
+    const PrivacyLoss left = account.largest_left(account.spent(), PrivacyLoss::gaussian(1));
+    return epsilon_of(left, account.limit());
+}
+
+}  // namespace
+
+std::string kept_account_text(const KeptAccount& kept, const std::string& path) {
+    const BudgetAccount& account = kept.account;
+    const AccountLimit& limit = account.limit();
+    std::string text =
+        fmt::format("account    {}, {}\nallowed    epsilon {:.6g} at delta {:g}, adjacency {}\n",
+                    path,
+                    kept.owner ? fmt::format("signed by {}", to_hex(*kept.owner))
+                               : std::string("not signed: whoever can write it can change it"),
+                    limit.epsilon,
+                    limit.delta,
+                    name_of(limit.adjacency));
+    for (const AccountEntry& entry : account.entries())
+        text += fmt::format("{}  {:<12} {:>8} rounds  epsilon {:<10.6g} {}\n",
+                            entry.time,
+                            entry.mechanism,
+                            entry.rounds,
+                            epsilon_of(entry.loss, limit),
+                            state_of(entry));
+    return text + fmt::format("spent      epsilon {:.6g}; a run may still ask for {:.6g}\n",
+                              account.epsilon_spent(),
+                              epsilon_left(account));
+}
+
+std::string kept_account_json(const KeptAccount& kept, const std::string& path) {
+    const BudgetAccount& account = kept.account;
+    const AccountLimit& limit = account.limit();
+    Json json;
+    json["account"] = path;
+    json["epsilon"] = limit.epsilon;
+    json["delta"] = limit.delta;
+    json["adjacency"] = name_of(limit.adjacency);
+    json["owner"] = kept.owner ? Json(to_hex(*kept.owner)) : Json();
+    json["epsilon_spent"] = account.epsilon_spent();
+    json["epsilon_left"] = epsilon_left(account);
+    json["entries"] = Json::array();
+    for (const AccountEntry& entry : account.entries())
+        json["entries"].push_back({{"run_id", to_hex(entry.run)},
+                                   {"time", entry.time},
+                                   {"mechanism", entry.mechanism},
+                                   {"rounds", entry.rounds},
+                                   {"epsilon", epsilon_of(entry.loss, limit)},
+                                   {"state", state_of(entry)}});
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sotto
 
 namespace sotto::cli {
 

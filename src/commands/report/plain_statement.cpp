@@ -4,13 +4,89 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
-#include "commands/report/glossary.hpp"
 #include "commands/report/report_page.hpp"
 #include "options/train_options.hpp"
 
 namespace sotto {
+
+namespace {
+
+std::string target_of(std::string_view name) {
+    std::string target = fmt::format("term-{}", name);
+    std::ranges::replace(target, ' ', '-');
+    return target;
+}
+
+}  // namespace
+
+const std::vector<GlossaryTerm>& glossary() {
+    static const std::vector<GlossaryTerm> terms{
+        {"adjacency",
+         "What one protected unit is: one record, or all data of one agent. Epsilon says how "
+         "little "
+         "the run shows of one such unit."},
+        {"agent",
+         "A participant that keeps its data to itself and trains a model of its own, for example a "
+         "hospital."},
+        {"clipping",
+         "Before noise is added, every contribution is shortened to a length fixed in advance, so "
+         "that none can stand out."},
+        {"coalition", "Several curious agents who put together what they know."},
+        {"curious agent",
+         "A participant that follows the protocol and tries to learn about the others from what it "
+         "receives and from the seeds it holds."},
+        {"delta",
+         "A small probability that the promise of epsilon may fail by. It should be well below one "
+         "divided by the number of people."},
+        {"differential privacy",
+         "The promise that what an observer sees is almost as likely without one unit of data as "
+         "with it. Epsilon and delta say what almost means."},
+        {"epsilon",
+         "The measure of what can be learnt. Whatever an observer may conclude is at most e to the "
+         "power of epsilon times as likely with one unit of data as without it, plus delta. "
+         "Smaller "
+         "is more private; 0 is nothing; without a limit is no protection."},
+        {"graph", "Who sends models to whom. Neighbours are those with a link between them."},
+        {"ledger",
+         "The file in which a run says what it has revealed, and to whom: "
+         "ledger.json."},
+        {"mechanism",
+         "The rule by which agents add noise, and which noise they share so that it cancels."},
+        {"noise",
+         "Random numbers that agents add to what they send, so that nobody can tell what is noise "
+         "and what comes from data."},
+        {"outsider",
+         "Somebody who is no participant and records every message of every round, also called the "
+         "eavesdropper."},
+        {"partial view",
+         "What one agent really sees: the messages of its neighbours and no others."},
+        {"record", "One row of the data, for example one patient's."},
+        {"round",
+         "One step of the training, in which every agent sends its model to its "
+         "neighbours."},
+        {"seed",
+         "A secret number from which noise is made. Whoever holds it can compute that noise and "
+         "take it away."}};
+    return terms;
+}
+
+std::string term_link(std::string_view name, std::string_view shown) {
+    if (std::ranges::find(glossary(), name, &GlossaryTerm::name) == glossary().end())
+        throw std::out_of_range(fmt::format("the glossary has no term '{}'", name));
+    return fmt::format(
+        "<a class=\"term\" href=\"#{}\">{}</a>", target_of(name), shown.empty() ? name : shown);
+}
+
+std::string glossary_html() {
+    std::string html = "<dl class=\"glossary\">\n";
+    for (const GlossaryTerm& term : glossary())
+        html += fmt::format(
+            "<dt id=\"{}\">{}</dt><dd>{}</dd>\n", target_of(term.name), term.name, term.meaning);
+    return html + "</dl>\n";
+}
 
 namespace {
 

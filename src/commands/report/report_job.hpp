@@ -7,41 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
-#include "core/stopwatch.hpp"
-
-namespace sotto {
-/// The options of `sotto report`.
-struct ReportConfig {
-    std::filesystem::path directory;  ///< of the run
-    TrainConfig run;                  ///< its config.ini
-    /// Size of the largest coalitions that see every message; none: as largest_shown_coalition.
-    std::optional<int> coalition_size;
-    /// Seconds after the start at which the page stops computing figures: at half of it for what
-    /// single agents learn from their neighbours, at a quarter for coalitions of them, at all of it
-    /// for observers of every message.
-    double time_limit = 20;
-    int threads = 1;
-};
-}  // namespace sotto
-
-namespace sotto {
-/// The computed part of a run's page: graph, noise, and what observers learn.
-struct ReportAccount {
-    nlohmann::ordered_json graph;  ///< null if unknown
-    nlohmann::ordered_json views = nlohmann::ordered_json::array();
-    nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
-    long observers = 0;                 ///< number of observers with figures
-    std::vector<std::string> missing;   ///< what the run's files do not give, and why
-    std::vector<std::string> left_out;  ///< for lack of time, and how to get it
-    double seconds = 0;                 ///< how long it took
-};
-
-/// Computes until config.time_limit seconds after `start`. For an audit without a history it gives
-/// only the graph.
-/// @throws ConfigError for an impossible coalition size.
-[[nodiscard]] ReportAccount report_account(const ReportConfig& config, Clock::time_point start);
-}  // namespace sotto
+#include "commands/report/report_account.hpp"
 
 namespace sotto {
 /// The run's page: HTML that contains all it shows and loads nothing.

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "audit/audit_options.hpp"
-#include "commands/report/page/embedded.hpp"
 #include "core/files.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"

@@ -24,6 +24,9 @@ void require_page_libraries();
 [[nodiscard]] std::string page_of(std::string_view frame,
                                   const std::map<std::string_view, std::string>& values);
 
+/// A file built into the program (cmake/SottoPage.cmake lists them); empty if there is none.
+[[nodiscard]] std::string_view embedded_file(std::string_view name);
+
 /// Escapes JSON for an element of a page, so that nothing in it ends the element.
 [[nodiscard]] std::string page_json(std::string data);
 }  // namespace sotto

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/linear_algebra.hpp"
-#include "design/laplacian_solver.hpp"
 #include "design/mechanisms/table.hpp"
 #include "design/message_plan.hpp"
 #include "design/seed_group_design.hpp"

@@ -11,8 +11,15 @@
 #include <thread>
 
 #include "cli/program.hpp"
+#include "commands/doctor/environment_fixture.hpp"
 #include "commands/doctor/findings_fixtures.hpp"
 #include "commands/doctor/launch_checks.hpp"
+#include "core/temporary_folder.hpp"
+#include "learn/test_data.hpp"
+#include "net/mpi_network.hpp"
+#include "sotto/core/blas_kernels.hpp"
+#include "sotto/core/build_info.hpp"
+#include "sotto/core/error.hpp"
 
 namespace sotto::test {
 // `sotto doctor` as a user runs it, on a machine that is ready and on one that is not.
@@ -261,7 +268,264 @@ TEST(Doctor, RefusesAnUnknownOptionWithOneLine) {
 namespace sotto {
 namespace {
 
+using test::EnvironmentVariable;
+using test::findings;
 using test::four_ranks_on_two_hosts;
+using test::TemporaryFolder;
+
+constexpr const char* yield = "OMPI_MCA_mpi_yield_when_idle";
+
+Placement of_ranks(int ranks) {
+    Placement placement;
+    placement.launched = true;
+    placement.ranks_on_host = ranks;
+    return placement;
+}
+
+TEST(MachineChecks, RanksShareCoresOnlyIfTheyYield) {
+    EXPECT_EQ(check_cores({}).found,
+              is_open_mpi() ? "1 core; mpirun needs --oversubscribe --bind-to none for more ranks"
+                            : "1 core; the launcher starts more ranks without a flag");
+    EXPECT_EQ(check_cores(of_ranks(1)).found, "1 rank on 1 core");
+    {
+        const EnvironmentVariable on(yield, "1");
+        const Finding shared = check_cores(of_ranks(2));
+        EXPECT_TRUE(shared.ok);
+        EXPECT_EQ(shared.found, "2 ranks on 1 core: they take turns, waiting ranks yield");
+    }
+    if (!is_open_mpi()) GTEST_SKIP() << "a setting of Open MPI";
+    const EnvironmentVariable off(yield, "0");
+    const Finding spinning = check_cores(of_ranks(2));
+    EXPECT_FALSE(spinning.ok);
+    EXPECT_FALSE(spinning.fix.empty());
+    EXPECT_TRUE(check_cores(of_ranks(1)).ok);
+    EXPECT_NE(check_yielding({}).found.find("is off (0)"), std::string::npos);
+}
+
+TEST(MachineChecks, RootNeedsTwoVariablesToStartJobs) {
+    if (::geteuid() != 0) {
+        EXPECT_EQ(check_root({}).found, "not running as root");
+        return;
+    }
+    if (!is_open_mpi()) GTEST_SKIP() << "a rule of Open MPI";
+    const EnvironmentVariable allow("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    {
+        const EnvironmentVariable confirm("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        EXPECT_TRUE(check_root({}).ok);
+    }
+    const EnvironmentVariable none("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", std::nullopt);
+    EXPECT_FALSE(check_root({}).ok);
+    EXPECT_TRUE(check_root(of_ranks(1)).ok) << "the job is there";
+}
+
+TEST(MachineChecks, SharedMemoryMustHoldASegmentARank) {
+    if (!is_open_mpi()) GTEST_SKIP() << "a need of Open MPI";
+    // 4 MiB each: more than any machine has.
+    const Finding finding = check_shared_memory(of_ranks(1 << 28));
+    EXPECT_FALSE(finding.ok);
+    EXPECT_FALSE(finding.fix.empty());
+}
+
+TEST(MachineChecks, MemoryThatCannotBeLockedHasAFix) {
+    const Finding finding = check_locked_memory({});
+    EXPECT_NE(finding.found.find("256 KiB for 8128 keys"), std::string::npos);
+    EXPECT_EQ(finding.fix.empty(), finding.ok);
+    EXPECT_TRUE(check_leftover_segments({}).ok) << "leftovers are advice";
+}
+
+namespace fs = std::filesystem;
+
+TEST(FolderChecks, LeaveNothingBehind) {
+    const TemporaryFolder folder;
+    const fs::path path = folder.path("room");
+    fs::create_directories(path);
+    const Finding finding = check_writable(path, "make room");
+    EXPECT_TRUE(finding.ok) << finding.found;
+    EXPECT_EQ(finding.fix, "");
+    EXPECT_TRUE(fs::is_empty(path));
+    const Finding missing = check_writable(folder.path("missing"), "make room");
+    EXPECT_FALSE(missing.ok);
+    EXPECT_EQ(missing.fix, "make room");
+    EXPECT_NE(missing.found.find("No such file"), std::string::npos) << missing.found;
+}
+
+TEST(FolderChecks, LookAtTheTemporaryFolderOfTheEnvironment) {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("file", "");
+    const EnvironmentVariable set("TMPDIR", file + "/tmp");
+    const Finding finding = check_temporary_directory({});
+    EXPECT_FALSE(finding.ok);
+    EXPECT_TRUE(finding.found.starts_with(file + "/tmp cannot be written")) << finding.found;
+    const EnvironmentVariable none("TMPDIR", std::nullopt);
+    EXPECT_TRUE(check_temporary_directory({}).found.starts_with("/tmp "));
+}
+
+TEST(FolderChecks, MeasureSpace) {
+    EXPECT_FALSE(free_mib("/no/such/folder"));
+    EXPECT_TRUE(free_mib("/"));
+    EXPECT_EQ(size_text(512), "512 MiB");
+    EXPECT_EQ(size_text(10 * 1024), "10 GiB");
+    EXPECT_EQ(size_text(2047.6), "2048 MiB");
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(LibraryChecks, PassOnTheMachineThatRunsTheTests) {
+    for (const auto check : {check_eigen, check_eigenvalues, check_libsodium, check_simd}) {
+        const Finding finding = check({});
+        EXPECT_TRUE(finding.ok) << finding.found;
+        EXPECT_FALSE(finding.found.empty());
+    }
+}
+
+TEST(LibraryChecks, SayWhatIsUsed) {
+    EXPECT_TRUE(contains(check_program({}).found, build_version()));
+    const std::string library = check_mpi_library({}).found;
+    EXPECT_TRUE(MpiSession::library_version().starts_with(library));
+    EXPECT_FALSE(library.empty());
+    EXPECT_TRUE(contains(check_eigenvalues({}).found, "correct to"));
+}
+
+TEST(LibraryChecks, DrawTheSameBitsEveryTime) {
+    const Finding first = check_noise_bits({}), again = check_noise_bits({});
+    EXPECT_TRUE(first.ok) << first.found;
+    EXPECT_EQ(first.found, again.found);
+    EXPECT_TRUE(first.found.starts_with("test stream "));
+}
+
+TEST(LibraryChecks, NameTheKernelsOfBlasAndAdviseNewerOnes) {
+    const std::string before = blas_kernels();
+    const auto newer = newer_kernels("Prescott", processor_instructions());
+    if (before.empty() || !newer || !set_blas_kernels("Prescott"))
+        GTEST_SKIP() << "no OpenBLAS with kernels for several processors, or an old processor";
+    const Finding old = check_blas_kernels({});
+    set_blas_kernels(*newer);
+    const Finding chosen = check_blas_kernels({});
+    set_blas_kernels(before);
+    EXPECT_TRUE(old.ok);
+    EXPECT_TRUE(contains(old.found, "Prescott kernels (SSE); the processor has ")) << old.found;
+    EXPECT_TRUE(contains(old.fix, "products are faster")) << old.fix;
+    EXPECT_FALSE(contains(chosen.found, "the processor has")) << chosen.found;
+    EXPECT_EQ(chosen.fix, "");
+}
+
+TEST(LibraryChecks, AdviseFewerThreadsOnlyWhereProcessesShareCores) {
+    Placement crowded;
+    crowded.ranks_on_host = 1000;
+    crowded.cores_on_host = 1;
+    const Finding finding = check_blas_threads(crowded);
+    EXPECT_TRUE(finding.ok);
+    // With one thread a process there is nothing to advise.
+    EXPECT_EQ(finding.fix.empty(), !contains(finding.found, "processes on 1 core"));
+    EXPECT_EQ(check_blas_threads({}).fix, "");
+}
+
+TEST(MergedFindings, AreThoseOfOneRankWhenAllAgree) {
+    const auto merged = merge_findings(four_ranks_on_two_hosts());
+    ASSERT_EQ(merged.size(), 2U);
+    for (const auto& check : merged) EXPECT_TRUE(check.ok);
+    EXPECT_EQ(merged[0].found, "can be written");
+    EXPECT_EQ(merged[0].name, "folder");
+    EXPECT_EQ(merged[0].fix, "");
+}
+
+TEST(MergedFindings, NameRankAndHostOfAFailure) {
+    for (std::size_t failing = 0; failing < 4; ++failing) {
+        auto ranks = four_ranks_on_two_hosts();
+        ranks[failing].checks[0] = {"folder", false, "is full", "make room", false};
+        const auto merged = merge_findings(ranks);
+        EXPECT_FALSE(merged[0].ok);
+        EXPECT_EQ(merged[0].found,
+                  "rank " + std::to_string(failing) + " on " + (failing < 2 ? "alpha" : "beta") +
+                      ": is full");
+        EXPECT_EQ(merged[0].fix, "make room");
+        EXPECT_TRUE(merged[1].ok);
+    }
+}
+
+TEST(MergedFindings, GroupRanksOfAHostThatFailAlike) {
+    auto ranks = four_ranks_on_two_hosts();
+    for (auto& one : ranks) one.checks[0] = {"folder", false, "is full", "make room", false};
+    EXPECT_EQ(merge_findings(ranks)[0].found,
+              "ranks 0-1 on alpha: is full; ranks 2-3 on beta: is full");
+}
+
+TEST(MergedFindings, OfHundredsOfRanksStayOneReadableLine) {
+    std::vector<RankFindings> ranks;
+    for (int rank = 0; rank < 300; ++rank) {
+        ranks.push_back(findings(rank, "host" + std::to_string(rank)));
+        ranks.back().checks[0] = {"folder", false, "is full", "make room", false};
+    }
+    const std::string found = merge_findings(ranks)[0].found;
+    EXPECT_LT(found.size(), 200U);
+    EXPECT_NE(found.find("and 296 more"), std::string::npos) << found;
+}
+
+TEST(MergedFindings, ListHostsThatDifferWithoutFailing) {
+    auto ranks = four_ranks_on_two_hosts();
+    ranks[2].checks[0].found = ranks[3].checks[0].found = "can be written, slowly";
+    ranks[3].checks[0].fix = "buy a disk";
+    const auto merged = merge_findings(ranks);
+    EXPECT_TRUE(merged[0].ok);
+    EXPECT_EQ(merged[0].found,
+              "rank 0 on alpha: can be written; rank 2 on beta: can be written, slowly");
+    EXPECT_EQ(merged[0].fix, "buy a disk") << "advice of one rank is advice";
+}
+
+TEST(MergedFindings, FailWhereRanksMustAgreeButDoNot) {
+    auto ranks = four_ranks_on_two_hosts();
+    ranks[3].checks[1].found = "1.1";
+    const auto merged = merge_findings(ranks);
+    EXPECT_FALSE(merged[1].ok);
+    EXPECT_EQ(merged[1].found, "ranks 0-1 on alpha: 1.0; rank 2 on beta: 1.0; rank 3 on beta: 1.1");
+    EXPECT_FALSE(merged[1].fix.empty());
+    EXPECT_TRUE(merged[0].ok);
+}
+
+TEST(MergedFindings, RefuseARankThatMadeOtherChecks) {
+    auto ranks = four_ranks_on_two_hosts();
+    ranks[2].checks[1].name = "colour";
+    EXPECT_THROW((void)merge_findings(ranks), DataError);
+    ranks = four_ranks_on_two_hosts();
+    ranks[2].checks.pop_back();
+    EXPECT_THROW((void)merge_findings(ranks), DataError);
+}
+
+TEST(Findings, SurviveTheirWayToRankZero) {
+    auto one = findings(3, "gamma");
+    one.checks[0] = {"folder", false, "tab\t, quote \", newline\n, \xc3\xa9", "fix", true};
+    const auto back = findings_from_json(to_json(one));
+    EXPECT_EQ(back.placement.rank, 3);
+    EXPECT_EQ(back.placement.host, "gamma");
+    EXPECT_EQ(back.placement.cores_on_host, 2);
+    ASSERT_EQ(back.checks.size(), 2U);
+    EXPECT_EQ(back.checks[0].found, one.checks[0].found);
+    EXPECT_FALSE(back.checks[0].ok);
+    EXPECT_TRUE(back.checks[0].must_agree);
+    one.checks[0].found = "not UTF-8: \xff";
+    EXPECT_NO_THROW((void)findings_from_json(to_json(one)));
+    EXPECT_THROW((void)findings_from_json("{"), DataError);
+    EXPECT_THROW((void)findings_from_json("{\"rank\": 1}"), DataError);
+}
+
+TEST(Findings, WithNumbersOrNestingThatDoNotFitAreRefused) {
+    const std::string good = to_json(RankFindings{});
+    EXPECT_NO_THROW((void)findings_from_json(good));
+    const std::string deep = std::string(300000, '[') + std::string(300000, ']');
+    for (const std::string& value : {std::string("1e300"), std::string("4294967296"), deep}) {
+        std::string text = good;
+        text.replace(text.find("\"rank\":0"), 8, "\"rank\":" + value);
+        EXPECT_THROW((void)findings_from_json(text), DataError) << value.substr(0, 20);
+    }
+}
+
+TEST(Ranges, AreShort) {
+    EXPECT_EQ(ranges_text({}), "");
+    EXPECT_EQ(ranges_text({4}), "4");
+    EXPECT_EQ(ranges_text({0, 1, 2, 3, 7, 9, 10}), "0-3, 7, 9-10");
+}
 
 TEST(Report, SaysTheSameInJsonAndForPeople) {
     auto ranks = four_ranks_on_two_hosts();

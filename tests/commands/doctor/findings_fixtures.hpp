@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "commands/doctor/rank_findings.hpp"
+#include "commands/doctor/doctor.hpp"
 
 namespace sotto::test {
 

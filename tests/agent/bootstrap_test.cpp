@@ -1,7 +1,8 @@
-#include "agent/bootstrap/seed_distribution.hpp"
+#include "agent/bootstrap.hpp"
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -10,7 +11,8 @@
 #include <vector>
 
 #include "agent/agent_fixtures.hpp"
-#include "agent/bootstrap/sharing.hpp"
+#include "core/test_support.hpp"
+#include "mpi/trainer_fixtures.hpp"
 #include "net/memory_network.hpp"
 #include "trust/group_fixtures.hpp"
 #include "trust/pair_fixtures.hpp"
@@ -19,8 +21,121 @@
 namespace sotto {
 namespace {
 
+using test::contains;
 using test::is_member;
+using test::message_of;
 using test::plan_of_all_groups;
+
+Topography changing_path() {
+    const Graph graph = Graph::from_edges(3, {{0, 1}, {1, 2}}, {"a", "b c", ""});
+    return test::with_schedule(graph,
+                               {MixingMatrix::from_rule(graph, MixingRule::metropolis),
+                                MixingMatrix::from_rule(graph, MixingRule::row_stochastic),
+                                MixingMatrix::from_rule(graph, MixingRule::max_degree)});
+}
+
+TEST(TopographyMessage, GivesBackEverythingBitForBit) {
+    for (const Topography& sent : {changing_path(), test::topography_of(Topology::ring, 7)}) {
+        const Topography got =
+            unpack_topography(pack_topography(sent), static_cast<int>(sent.graph.agents()));
+        EXPECT_EQ(got.graph.hash(), sent.graph.hash());
+        EXPECT_EQ(got.mixing_hash(), sent.mixing_hash());
+        EXPECT_EQ(got.later_mixing.size(), sent.later_mixing.size());
+        for (int u = 0; u < sent.graph.agents(); ++u)
+            EXPECT_EQ(got.graph.label(u), sent.graph.label(u));
+    }
+}
+
+TEST(TopographyMessage, IsRefusedForAnotherNumberOfAgentsCutOrContinued) {
+    const std::string bytes = pack_topography(changing_path());
+    EXPECT_THROW((void)unpack_topography(bytes, 4), NetworkError);
+    EXPECT_THROW((void)unpack_topography(bytes + '\0', 3), NetworkError);
+    for (std::size_t kept = 0; kept < bytes.size(); ++kept)
+        EXPECT_THROW((void)unpack_topography(bytes.substr(0, kept), 3), NetworkError) << kept;
+}
+
+TEST(TopographyMessage, SaysWhyAGraphOrAMatrixIsNone) {
+    std::string bytes = pack_topography(changing_path());
+    const double heavy = 7;
+    bytes.replace(bytes.size() - 8, 8, reinterpret_cast<const char*>(&heavy), 8);
+    EXPECT_TRUE(contains(
+        message_of<NetworkError>([&] { (void)unpack_topography(bytes, 3); }),
+        "the graph from rank 0 is not usable: mixing matrix: row 2 sums to 7.33333333333 "));
+}
+
+TEST(TopographyMessage, CarriesDirectionsAndPushSum) {
+    const Graph graph = Graph::from_arcs(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {0, 2}});
+    for (const MixingRule rule : {MixingRule::row_stochastic, MixingRule::push_sum}) {
+        const Topography sent{graph, MixingMatrix::from_rule(graph, rule)};
+        const std::string bytes = pack_topography(sent);
+        EXPECT_LE(bytes.size(), largest_topography_bytes(4, 1));
+        const Topography got = unpack_topography(bytes, 4);
+        EXPECT_TRUE(got.graph.directed());
+        EXPECT_EQ(got.graph.hash(), graph.hash());
+        EXPECT_EQ(got.mixing_hash(), sent.mixing_hash());
+        EXPECT_EQ(got.mixing.push_sum(), rule == MixingRule::push_sum);
+    }
+}
+
+const Topography ring = test::topography_of(Topology::ring, 6);
+
+std::string difference(const Topography& own) {
+    return message_of<NetworkError>([&] { require_same(2, own, ring); });
+}
+
+TEST(RequireSame, OfTopographiesNamesRankAndQuantity) {
+    EXPECT_NO_THROW(require_same(2, ring, ring));
+    const std::string start = "rank 2 found another ";
+    EXPECT_TRUE(contains(difference(test::topography_of(Topology::path, 6)), start + "graph"));
+    EXPECT_TRUE(contains(
+        difference({ring.graph, MixingMatrix::from_rule(ring.graph, MixingRule::lazy_metropolis)}),
+        start + "mixing matrix (relative difference 0.5,"));
+    Topography changing = ring;
+    changing.later_mixing.push_back(ring.mixing);
+    EXPECT_TRUE(contains(difference(changing), start + "mixing schedule"));
+}
+
+TEST(RequireSame, OfTopographiesForgivesAnotherMachinesRounding) {
+    const auto tilted = [&](double by) {
+        Eigen::MatrixXd dense = ring.mixing.dense();
+        dense(1, 0) += by;
+        dense(1, 1) -= by;
+        return Topography{ring.graph, MixingMatrix::from_dense(ring.graph, dense)};
+    };
+    EXPECT_NO_THROW(require_same(2, tilted(1e-14), ring));
+    EXPECT_TRUE(contains(difference(tilted(1e-11)), "mixing matrix"));
+}
+
+TEST(RequireSame, OfPlansNamesWhatDiffers) {
+    const NoisePlan plan = test::plan_of(
+        {"AntiPgd", "anti-pgd", {Utility::Kind::one_step, 1}}, ring, test::uneven_limits(6));
+    const auto differs = [&](const std::function<void(NoisePlan&)>& change) {
+        NoisePlan own = plan;
+        change(own);
+        return message_of<NetworkError>([&] { require_same(4, own, plan); });
+    };
+    const std::string start = "rank 4 found another noise plan (";
+    EXPECT_TRUE(contains(differs([](auto& own) { own.scale *= 1 + 1e-11; }), start + "scale"));
+    EXPECT_TRUE(contains(differs([](auto& own) { own.rows[3].coefficients[0] *= 1 + 1e-9; }),
+                         start + "coefficients"));
+    EXPECT_TRUE(contains(differs([](auto& own) { own.temporal.lower(0, 0) *= 1 + 1e-9; }),
+                         start + "temporal factor"));
+    EXPECT_TRUE(contains(differs([](auto& own) { own.grid_step_log2 -= 2; }), start + "grid step"));
+    EXPECT_TRUE(contains(differs([](auto& own) { own.mechanism = "ldp"; }), start + "mechanism"));
+    EXPECT_TRUE(contains(differs([](auto& own) { own.rows.pop_back(); }), start + "mechanism"));
+}
+
+TEST(RequireSame, OfPlansForgivesAnotherMachinesRounding) {
+    const NoisePlan plan = test::plan_of(
+        {"AntiPgd", "anti-pgd", {Utility::Kind::one_step, 1}}, ring, test::uneven_limits(6));
+    NoisePlan own = plan;
+    own.scale *= 1 + 1e-14;
+    own.temporal.lower *= 1 - 1e-14;
+    own.grid_step_log2 += 1;
+    for (auto& row : own.rows)
+        for (double& coefficient : row.coefficients) coefficient *= 1 + 1e-14;
+    EXPECT_NO_THROW(require_same(4, own, plan));
+}
 
 struct Rings {
     Session session;

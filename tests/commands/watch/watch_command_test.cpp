@@ -1,4 +1,4 @@
-#include "commands/watch/watch_job.hpp"
+#include "commands/watch/watch_command.hpp"
 
 #include <gtest/gtest.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "commands/compare/compare_report.hpp"
+#include "commands/compare/compare_command.hpp"
 
 #include <gtest/gtest.h>
 

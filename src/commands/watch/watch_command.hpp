@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "commands/report/report_account.hpp"
 #include "commands/report/report_job.hpp"
 
 namespace sotto {

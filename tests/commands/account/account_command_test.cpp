@@ -1,4 +1,4 @@
-#include "commands/account/account_options.hpp"
+#include "commands/account/account_command.hpp"
 
 #include "account/account_subject.hpp"
 #include "account/plan_job.hpp"

@@ -1,4 +1,4 @@
-#include "commands/ledger/ledger_report.hpp"
+#include "commands/ledger/ledger_command.hpp"
 
 #include "config/run_fixtures.hpp"
 #include "core/numbers.hpp"

@@ -1,4 +1,4 @@
-#include "commands/supervise/supervisor.hpp"
+#include "commands/supervise/supervise_command.hpp"
 
 #include <gtest/gtest.h>
 
