@@ -28,7 +28,7 @@ std::span<double> values_of(Eigen::Ref<Eigen::VectorXd> vector) {
 /// Work of a network while it waits, for the life of the object.
 class WhileWaiting {
   public:
-    WhileWaiting(Exchange& network, WaitingWork piece) : network_(network) {
+    WhileWaiting(Network& network, WaitingWork piece) : network_(network) {
         network_.work_while_waiting(std::move(piece));
     }
     ~WhileWaiting() { network_.work_while_waiting({}); }
@@ -36,7 +36,7 @@ class WhileWaiting {
     WhileWaiting& operator=(const WhileWaiting&) = delete;
 
   private:
-    Exchange& network_;
+    Network& network_;
 };
 
 /// Above this many grid steps a sum with noise is no longer exact.
@@ -44,7 +44,7 @@ constexpr double most_grid_steps = 0x1p50;
 
 }  // namespace
 
-Trainer::Trainer(Exchange& network,
+Trainer::Trainer(Network& network,
                  const MixingSchedule& mixing,
                  const NoisePlan& plan,
                  NoiseSource noise,

@@ -10,7 +10,7 @@
 
 #include "agent/evaluation.hpp"
 #include "agent/local_agent.hpp"
-#include "net/exchange.hpp"
+#include "net/network.hpp"
 #include "noise/noise_source.hpp"
 #include "sotto/design/design.hpp"
 #include "sotto/graph/gossip.hpp"
@@ -93,7 +93,7 @@ class Trainer {
   public:
     /// @param network connected to the graph.  @param agents one per local agent, same order.
     /// @param noise of the same agents.  @param initial model of every agent, d.
-    Trainer(Exchange& network,
+    Trainer(Network& network,
             const MixingSchedule& mixing,
             const NoisePlan& plan,
             NoiseSource noise,
@@ -193,7 +193,7 @@ class Trainer {
     void estimate();
 
     RoundGate gate_{"training"};
-    Exchange& network_;
+    Network& network_;
     std::unique_ptr<MessageMixing> mixing_;
     bool trusted_mean_;
     NoiseEntry entry_;
