@@ -89,17 +89,19 @@ std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
     return counted;
 }
 
-void require_one_adjacency(const std::vector<RecordedLedger>& runs) {
+void require_one_unit(const std::vector<RecordedLedger>& runs) {
     const RecordedLedger& first = runs.front();
     for (const RecordedLedger& run : runs)
-        if (run.adjacency != first.adjacency)
+        if (run.adjacency != first.adjacency || run.unit_column != first.unit_column)
             throw ConfigError(fmt::format(
-                "{} protects with adjacency {}, {} with {}; their losses do not add up (name runs "
-                "with one adjacency at a time)",
+                "{} protects {} ({}), {} protects {} ({}); their losses do not add up (name only "
+                "runs that protect the same)",
                 first.directory.string(),
-                name_of(first.adjacency),
+                protected_unit(first.adjacency, first.unit_column),
+                unit_options(first.adjacency, first.unit_column),
                 run.directory.string(),
-                name_of(run.adjacency)));
+                protected_unit(run.adjacency, run.unit_column),
+                unit_options(run.adjacency, run.unit_column)));
 }
 
 AgentMatch match_of(const std::vector<RecordedLedger>& runs, std::optional<AgentMatch> asked) {
@@ -179,8 +181,9 @@ ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
     if (runs.empty()) throw ConfigError("there is no run to add up (none came to its first round)");
     ComposedRuns composed;
     composed.runs = distinct(std::move(runs), composed.notes);
-    require_one_adjacency(composed.runs);
+    require_one_unit(composed.runs);
     composed.adjacency = composed.runs.front().adjacency;
+    composed.unit_column = composed.runs.front().unit_column;
     composed.match = match_of(composed.runs, match);
     composed.delta =
         delta ? *delta : std::ranges::max(composed.runs, {}, &RecordedLedger::delta).delta;

@@ -31,6 +31,7 @@ struct ComposedAgent {
 struct ComposedRuns {
     std::vector<RecordedLedger> runs;  ///< those that count, each once
     Adjacency adjacency = Adjacency::agent;
+    std::string unit_column;  ///< as in the ledgers
     AgentMatch match = AgentMatch::number;
     double delta = 0;
     std::vector<ComposedAgent> agents;
@@ -45,8 +46,8 @@ struct ComposedRuns {
 /// @param runs on the same data; a run given twice (by run id) counts once.
 /// @param delta of the total; none: the largest of the runs.
 /// @param match none: by identity if all runs have them, by number if none has.
-/// @throws ConfigError without runs, for runs with different adjacencies, naming them, or if only
-/// some have identities; DataError for an identity twice in a run.
+/// @throws ConfigError without runs, for runs that protect different things (adjacency or unit
+/// column), naming them, or if only some have identities; DataError for an identity twice in a run.
 [[nodiscard]] ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
                                         std::optional<double> delta,
                                         std::optional<AgentMatch> match);

@@ -153,7 +153,8 @@ MatrixXd joint_utility(const MixingSchedule& schedule,
             utility.block(s * n, t * n, n, n) = step_sizes[static_cast<std::size_t>(s)] *
                                                 step_sizes[static_cast<std::size_t>(t)] *
                                                 reached.transpose() * rounds.left(t);
-            utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
+            if (t > s)
+                utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
             rounds.mix(t, reached);
         }
     }

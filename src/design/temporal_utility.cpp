@@ -117,7 +117,8 @@ MatrixXd joint_utility(const MixingMatrix& mixing,
             sum += power(rounds - s).transpose() * power(rounds - t);
             utility.block(s * n, t * n, n, n) = step_sizes[static_cast<std::size_t>(s)] *
                                                 step_sizes[static_cast<std::size_t>(t)] * sum;
-            utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
+            if (t > s)
+                utility.block(t * n, s * n, n, n) = utility.block(s * n, t * n, n, n).transpose();
         }
     }
     return utility;

@@ -251,9 +251,8 @@ PlanWords plan_words(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     PlanWords words;
     words.noise = noise_words(planned);
-    std::string what = unit.empty() ? "one record" : fmt::format("all records of one {}", unit);
-    if (protects_agents(config.adjacency)) what = "all data of an agent";
-    words.privacy = fmt::format("{}, against {}", what, observers_words(plan));
+    words.privacy = fmt::format(
+        "{}, against {}", protected_unit(config.adjacency, unit), observers_words(plan));
     words.plan = fmt::format("{}, {} agents, {} rounds: {}",
                              plan.mechanism,
                              plan.agents,

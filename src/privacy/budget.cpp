@@ -104,6 +104,17 @@ Adjacency parse_adjacency(std::string_view option, std::string_view text) {
     return adjacencies.parse(option, text);
 }
 std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
+std::string protected_unit(Adjacency adjacency, const std::string& unit_column) {
+    if (protects_agents(adjacency)) return "all data of an agent";
+    if (unit_column.empty()) return "one record";
+    return fmt::format("all records of one {} at one agent", unit_column);
+}
+
+std::string unit_options(Adjacency adjacency, const std::string& unit_column) {
+    const std::string options = "--adjacency " + name_of(adjacency);
+    return unit_column.empty() ? options : fmt::format("{} --unit-column {}", options, unit_column);
+}
+
 bool protects_agents(Adjacency adjacency) {
     return adjacency == Adjacency::agent || adjacency == Adjacency::agent_zero_out;
 }

@@ -253,6 +253,7 @@ Digest BudgetAccount::digest(std::span<const std::uint8_t> owner, long serial) c
     Hasher hasher("sotto.budget-account.v2");
     hasher.add_bytes(owner).add(std::int64_t{serial});
     hasher.add(limit_.epsilon).add(limit_.delta).add(name_of(limit_.adjacency));
+    if (!limit_.unit_column.empty()) hasher.add("unit column").add(limit_.unit_column);
     hasher.add(static_cast<std::int64_t>(entries_.size()));
     for (const AccountEntry& entry : entries_) {
         hasher.add_bytes(entry.run).add(entry.time).add(entry.mechanism);

@@ -16,6 +16,7 @@ struct AccountLimit {
     double epsilon = 0;  ///< above 0, at most 1e6
     double delta = 0;    ///< 0, or 1e-30 <= delta < 1
     Adjacency adjacency = Adjacency::agent;
+    std::string unit_column{};  ///< of tables; empty: runs protect single records, or agents
 };
 
 /// Consecutive rounds of a run under one set of noise keys.

@@ -198,6 +198,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
                       {"completed", rounds_completed},
                       {"accounted", ledger.rounds_accounted(counted)}};
     json["adjacency"] = name_of(record.adjacency);
+    if (!record.unit_column.empty()) json["unit_column"] = record.unit_column;
     json["participation"] = name_of(record.now().use.participation);
     json["delta"] = ledger.delta();
     if (record.dimension > 0) json["tails"] = tails_json(ledger.tails(counted));

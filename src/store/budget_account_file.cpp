@@ -71,9 +71,11 @@ AccountEntry entry_from(const JsonValue& json) {
 }
 
 AccountLimit account_limit_from(const JsonValue& json) {
+    const auto unit = json.find("unit_column");
     return {json.at("epsilon").number(),
             json.at("delta").number(),
-            parse_adjacency("adjacency", json.at("adjacency").text())};
+            parse_adjacency("adjacency", json.at("adjacency").text()),
+            unit ? unit->text() : std::string()};
 }
 
 /// @throws DataError unless the digest is right and the owner's signature valid.
@@ -101,6 +103,7 @@ KeptAccount account_from(const JsonDocument& document) {
                   "epsilon",
                   "delta",
                   "adjacency",
+                  "unit_column",
                   "serial",
                   "entries",
                   "owner",
@@ -144,6 +147,7 @@ std::string account_text(const BudgetAccount& account, long serial, const Identi
     json["epsilon"] = limit.epsilon;
     json["delta"] = limit.delta;
     json["adjacency"] = name_of(limit.adjacency);
+    if (!limit.unit_column.empty()) json["unit_column"] = limit.unit_column;
     json["serial"] = serial;
     json["entries"] = Json::array();
     for (const AccountEntry& entry : account.entries())

@@ -35,6 +35,7 @@ struct RecordedLedger {
     std::string mechanism, status;
     long rounds_planned = 0, rounds_accounted = 0;
     Adjacency adjacency = Adjacency::agent;
+    std::string unit_column;  ///< empty: single records, or agents
     double delta = 0;
     std::string observer;    ///< against whom the figures hold
     int coalition_size = 0;  ///< of the observer

@@ -122,6 +122,7 @@ Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& ta
     PrivacyRecord record{.phases = std::move(phases),
                          .budgets = ledger_budgets(phase, run.members),
                          .adjacency = run.config.plan.adjacency,
+                         .unit_column = run.shape.table ? run.shape.table->unit : std::string(),
                          .rounds = run.config.plan.rounds,
                          .dimension = static_cast<long>(task.initial.size()),
                          .reproducible_noise = run.config.noise_seed.has_value(),

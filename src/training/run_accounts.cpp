@@ -134,15 +134,19 @@ AccountEntry entry_of(const PreparedRun& prepared, const AccountHolder& holder) 
         .phases = phases_of(prepared, holder.rounds)};
 }
 
-void require_same_adjacency(const BudgetAccount& account, const PreparedRun& prepared) {
-    const Adjacency asked = prepared.run.config.plan.adjacency;
-    if (account.limit().adjacency == asked) return;
+void require_same_unit(const BudgetAccount& account, const PreparedRun& prepared) {
+    const AccountLimit& limit = account.limit();
+    const PrivacyRecord& record = prepared.ledger.record();
+    if (limit.adjacency == record.adjacency && limit.unit_column == record.unit_column) return;
     throw PrivacyError(fmt::format(
-        "it counts losses with --adjacency {}, this run is planned with {}; they do not add up "
-        "(train with --adjacency {}, or use an account of the other kind)",
-        name_of(account.limit().adjacency),
-        name_of(asked),
-        name_of(account.limit().adjacency)));
+        "it counts losses of {} ({}), this run protects {} ({}); the two do not add up (train "
+        "with the options of the account, or open an account with those of the run: sotto ledger "
+        "--open-account FILE --epsilon E --delta D {})",
+        protected_unit(limit.adjacency, limit.unit_column),
+        unit_options(limit.adjacency, limit.unit_column),
+        protected_unit(record.adjacency, record.unit_column),
+        unit_options(record.adjacency, record.unit_column),
+        unit_options(record.adjacency, record.unit_column)));
 }
 
 AccountUse use_of(const BudgetAccountFile& file,
@@ -169,7 +173,7 @@ bool has_less_left(const AccountUse& one, const std::optional<AccountUse>& other
 void reserve_in(BudgetAccount& account,
                 const PreparedRun& prepared,
                 const AccountHolder& holder) try {
-    require_same_adjacency(account, prepared);
+    require_same_unit(account, prepared);
     account.reserve(entry_of(prepared, holder), holder.of_phases);
 } catch (const PrivacyError& why) {
     throw PrivacyError(fmt::format("budget account {}: {}", holder.path, why.what()));

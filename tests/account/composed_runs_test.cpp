@@ -144,13 +144,30 @@ TEST(ComposedRuns, MatchAgentsByIdentityWhereTheyHaveOne) {
     EXPECT_THROW((void)compose({second}), DataError);
 }
 
-TEST(ComposedRuns, HaveOneAdjacency) {
+TEST(ComposedRuns, ProtectTheSame) {
     RecordedLedger other = ledger_with_mu("b", {1});
     other.adjacency = Adjacency::record;
     expect_contains(message_of<ConfigError>([&] {
                         (void)compose({ledger_with_mu("a", {1}), other});
                     }),
-                    "runs/a protects with adjacency agent, runs/b with record");
+                    "runs/a protects all data of an agent (--adjacency agent), runs/b protects one "
+                    "record (--adjacency record); their losses do not add up");
+    // A person with many records loses more in a run that protects one record.
+    RecordedLedger records = other, persons = other;
+    persons.directory = "runs/c";
+    persons.unit_column = "patient";
+    expect_contains(message_of<ConfigError>([&] {
+                        (void)compose({records, persons});
+                    }),
+                    "runs/c protects all records of one patient at one agent (--adjacency record "
+                    "--unit-column patient); their losses do not add up");
+    RecordedLedger visits = persons;
+    visits.unit_column = "visit";
+    EXPECT_THROW((void)compose({persons, visits}), ConfigError);
+    RecordedLedger again = ledger_with_mu("d", {1});
+    again.adjacency = Adjacency::record;
+    again.unit_column = "patient";
+    EXPECT_EQ(compose({persons, again}).unit_column, "patient");
     EXPECT_THROW((void)compose({}), ConfigError);
 }
 

@@ -151,6 +151,59 @@ TEST(Persons, AreProtectedAsOne) {
               std::string::npos);
     // 240 of 300 persons are dealt to four agents; half of the 60 of each are drawn.
     EXPECT_NEAR(ledger.at("agents").at(0).at("sensitivity").get<double>(), 1.0 / 30, 1e-12);
+    EXPECT_EQ(ledger.at("unit_column"), "patient");
+    EXPECT_NE(outcome.out.find("for all records of one patient at one agent"), std::string::npos)
+        << outcome.out;
+    const auto says = [&](const Arguments& words) {
+        return run_sotto(directory, one_process, words).text();
+    };
+    EXPECT_NE(says({"ledger", "run"}).find("adjacency record-add-remove, unit column patient"),
+              std::string::npos);
+    // An account of records does not count what persons lose.
+    const Arguments visits{"train",
+                           "--data",
+                           "visits.csv",
+                           "--label",
+                           "sick",
+                           "--partition",
+                           "iid",
+                           "--agents",
+                           "4",
+                           "--topology",
+                           "complete",
+                           "--adjacency",
+                           "record-add-remove",
+                           "--batch-size",
+                           "0.5",
+                           "--epsilon",
+                           "1",
+                           "--rounds",
+                           "10",
+                           "--bounds",
+                           "dose=0:10",
+                           "--budget-account",
+                           "account.json"};
+    Arguments open{"ledger",
+                   "--open-account",
+                   "account.json",
+                   "--epsilon",
+                   "3",
+                   "--delta",
+                   "1e-5",
+                   "--adjacency",
+                   "record-add-remove",
+                   "--unit-column",
+                   "patient"};
+    EXPECT_NE(says(open).find("unit column patient"), std::string::npos);
+    Arguments records = visits, persons = visits;
+    records.insert(records.end(), {"--run-directory", "records"});
+    persons.insert(persons.end(), {"--unit-column", "patient", "--run-directory", "persons"});
+    const Outcome refused = run_sotto(directory, one_process, records);
+    EXPECT_EQ(refused.exit_code, 4) << refused.text();
+    EXPECT_NE(refused.err.find("it counts losses of all records of one patient at one agent"),
+              std::string::npos)
+        << refused.err;
+    EXPECT_EQ(run_sotto(directory, one_process, persons).exit_code, 0);
     const Outcome agents =
         run_sotto(directory,
                   one_process,

@@ -227,6 +227,8 @@ TEST(BudgetAccount, HasADigestOfEverythingInIt) {
     EXPECT_NE(BudgetAccount({11, 1e-5, Adjacency::agent}, {plain}).digest({}, 3), before);
     EXPECT_NE(BudgetAccount({10, 1e-6, Adjacency::agent}, {plain}).digest({}, 3), before);
     EXPECT_NE(BudgetAccount({10, 1e-5, Adjacency::record}, {plain}).digest({}, 3), before);
+    EXPECT_NE(BudgetAccount({10, 1e-5, Adjacency::agent, "patient"}, {plain}).digest({}, 3),
+              before);
     EXPECT_EQ(with(plain).digest({}, 3), before);
 }
 

@@ -57,6 +57,7 @@ TEST(BudgetAccountText, ThatSomebodyChangedIsRefused) {
         [](Json& json) { json["epsilon"] = 100; },
         [](Json& json) { json["delta"] = 0.1; },
         [](Json& json) { json["adjacency"] = "agent"; },
+        [](Json& json) { json["unit_column"] = "patient"; },
         [](Json& json) { json["serial"] = 5; },
         [](Json& json) { json["entries"].erase(0); },
         [](Json& json) { json["entries"][0]["loss"]["mu^2"] = 0.2; },

@@ -176,7 +176,8 @@ TEST_F(RunAccounts, AllowNeitherRunsWithoutNoiseNorOfAnotherAdjacency) {
     expect_contains(refusal(bare), "this run adds no noise");
     TrainConfig other = with_account("a", "mine");
     other.plan.adjacency = Adjacency::record;
-    expect_contains(refusal(other), "with --adjacency agent, this run is planned with record");
+    expect_contains(refusal(other),
+                    "(--adjacency agent), this run protects one record (--adjacency record)");
 }
 
 TEST_F(RunAccounts, AreSignedByTheIdentitiesOfTheirAgents) {

@@ -26,6 +26,11 @@ enum class Adjacency {
 /// Whether all data of an agent are protected at once and its contribution is clipped; otherwise
 /// each record is.
 [[nodiscard]] bool protects_agents(Adjacency adjacency);
+/// What is protected, in words: "all data of an agent", "one record", or "all records of one PERSON
+/// at one agent" with a column of persons.
+[[nodiscard]] std::string protected_unit(Adjacency adjacency, const std::string& unit_column);
+/// The options that ask for it: "--adjacency record-add-remove --unit-column PERSON".
+[[nodiscard]] std::string unit_options(Adjacency adjacency, const std::string& unit_column);
 
 /// Rounds in which one record (or agent) can take part: all, or one in every cycle of `cycle`
 /// rounds.

@@ -179,6 +179,9 @@ struct PrivacyRecord {
     std::vector<PrivacyPhase> phases;    ///< in order, at least one; the last is the current one
     std::vector<PrivacyBudget> budgets;  ///< of all agents of the run, by number, for the whole run
     Adjacency adjacency = Adjacency::agent;
+    /// Column of tables whose values are persons: all records that an agent has of one are
+    /// protected together. Empty: single records, or agents.
+    std::string unit_column;
     long rounds = 0;     ///< planned rounds of the run
     long dimension = 0;  ///< values of a message; 0: unknown, and tails are not counted
     bool reproducible_noise = false;  ///< keys come from a noise seed, not the operating system

@@ -83,6 +83,12 @@ Json loss_figures(const PrivacyLoss& loss, double epsilon) {
             {"infinite", loss.infinite()}};
 }
 
+/// "adjacency record-add-remove, unit column patient_id"
+std::string unit_words(Adjacency adjacency, const std::string& unit_column) {
+    const std::string words = "adjacency " + name_of(adjacency);
+    return unit_column.empty() ? words : fmt::format("{}, unit column {}", words, unit_column);
+}
+
 Json run_json(const RecordedLedger& run) {
     const PrivacyLoss worst = run.worst();
     Json json{{"directory", run.directory.string()},
@@ -91,6 +97,7 @@ Json run_json(const RecordedLedger& run) {
               {"status", run.status},
               {"rounds", {{"planned", run.rounds_planned}, {"accounted", run.rounds_accounted}}},
               {"adjacency", name_of(run.adjacency)},
+              {"unit_column", run.unit_column.empty() ? Json() : Json(run.unit_column)},
               {"observer", run.observer},
               {"coalition_size", run.coalition_size},
               {"agents", run.agents.size()},
@@ -113,10 +120,10 @@ Json agent_json(const ComposedAgent& agent) {
 
 std::string ledger_report_text(const ComposedRuns& composed) {
     std::string text = runs_text(composed);
-    text += fmt::format("\nall {} run{} together, adjacency {}, delta {:g}\n",
+    text += fmt::format("\nall {} run{} together, {}, delta {:g}\n",
                         composed.runs.size(),
                         composed.runs.size() == 1 ? "" : "s",
-                        name_of(composed.adjacency),
+                        unit_words(composed.adjacency, composed.unit_column),
                         composed.delta);
     const std::vector<ComposedAgent> agents = ranked(composed);
     for (std::size_t i = 0; i < std::min(agents.size(), most_agents_in_text); ++i)
@@ -141,6 +148,7 @@ std::string ledger_report_text(const ComposedRuns& composed) {
 std::string ledger_report_json(const ComposedRuns& composed) {
     Json json;
     json["adjacency"] = name_of(composed.adjacency);
+    json["unit_column"] = composed.unit_column.empty() ? Json() : Json(composed.unit_column);
     json["delta"] = composed.delta;
     json["matched_by"] = agent_matches.name_of(composed.match);
     json["runs"] = Json::array();
@@ -173,13 +181,13 @@ std::string kept_account_text(const KeptAccount& kept, const std::string& path) 
     const BudgetAccount& account = kept.account;
     const AccountLimit& limit = account.limit();
     std::string text =
-        fmt::format("account    {}, {}\nallowed    epsilon {:.6g} at delta {:g}, adjacency {}\n",
+        fmt::format("account    {}, {}\nallowed    epsilon {:.6g} at delta {:g}, {}\n",
                     path,
                     kept.owner ? fmt::format("signed by {}", to_hex(*kept.owner))
                                : std::string("not signed: whoever can write it can change it"),
                     limit.epsilon,
                     limit.delta,
-                    name_of(limit.adjacency));
+                    unit_words(limit.adjacency, limit.unit_column));
     for (const AccountEntry& entry : account.entries())
         text += fmt::format("{}  {:<12} {:>8} rounds  epsilon {:<10.6g} {}\n",
                             entry.time,
@@ -200,6 +208,7 @@ std::string kept_account_json(const KeptAccount& kept, const std::string& path) 
     json["epsilon"] = limit.epsilon;
     json["delta"] = limit.delta;
     json["adjacency"] = name_of(limit.adjacency);
+    json["unit_column"] = limit.unit_column.empty() ? Json() : Json(limit.unit_column);
     json["owner"] = kept.owner ? Json(to_hex(*kept.owner)) : Json();
     json["epsilon_spent"] = account.epsilon_spent();
     json["epsilon_left"] = epsilon_left(account);
@@ -227,6 +236,7 @@ struct LedgerOptions {
     std::optional<std::string> budget_account, open_account, identity;
     std::optional<double> epsilon;
     Adjacency adjacency = Adjacency::agent;
+    std::string unit_column;
 };
 
 std::vector<Option<LedgerOptions>> total_options() {
@@ -259,6 +269,10 @@ unnoticed ([the ledger](../ledger.md)).)"},
          bound(&LedgerOptions::epsilon, positive_real())},
         {{.name = "adjacency", .help = "of the new account: {}; runs with another are refused"},
          bound(&LedgerOptions::adjacency, named(one_of(adjacency_names()), parse_adjacency))},
+        {{.name = "unit-column",
+          .help = "COLUMN of the new account's runs whose values are persons (`train "
+                  "--unit-column`); runs with another, or with none, are refused"},
+         bound(&LedgerOptions::unit_column, any_text())},
         {{.name = "identity", .help = "FILE of the agent whose account it is"},
          bound(&LedgerOptions::identity, file_path())}};
 }
@@ -289,6 +303,13 @@ void require_one_subject(const LedgerOptions& asked) {
     if (!asked.open_account && (asked.epsilon || asked.identity))
         throw ConfigError(fmt::format("--{}: it is of a new account (--open-account FILE)",
                                       asked.epsilon ? "epsilon" : "identity"));
+    if (!asked.unit_column.empty() && !asked.open_account)
+        throw ConfigError("--unit-column: it is of a new account (--open-account FILE)");
+    if (!asked.unit_column.empty() && protects_agents(asked.adjacency))
+        throw ConfigError(
+            fmt::format("--unit-column: adjacency {} protects all data of an agent, not persons "
+                        "(allowed: --adjacency record-add-remove and other adjacencies of records)",
+                        name_of(asked.adjacency)));
     if (asked.open_account && differs_by_agent(*asked.open_account))
         throw ConfigError(
             fmt::format("--open-account: {} holds %r, which stands for an agent's number in `sotto "
@@ -300,7 +321,7 @@ void open_account(const LedgerOptions& asked) {
     std::optional<Identity> owner;
     if (asked.identity) owner = Identity::read(*asked.identity);
     BudgetAccountFile::create(*asked.open_account,
-                              {*asked.epsilon, *asked.delta, asked.adjacency},
+                              {*asked.epsilon, *asked.delta, asked.adjacency, asked.unit_column},
                               owner ? &*owner : nullptr);
 }
 
