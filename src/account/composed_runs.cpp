@@ -154,6 +154,15 @@ void add_notes(ComposedRuns& composed) {
         composed.notes.emplace_back(
             "agents are matched by their numbers; whether they held the same data in every run is "
             "not known (identities would say who they are)");
+    const auto [fewest, most] =
+        std::ranges::minmax_element(composed.runs, {}, &RecordedLedger::coalition_size);
+    if (fewest->coalition_size < most->coalition_size)
+        composed.notes.push_back(fmt::format(
+            "the total holds against whoever every run counts: {}, as {} does; {} counts {}",
+            fewest->observer,
+            fewest->directory.string(),
+            most->directory.string(),
+            most->observer));
     for (const RecordedLedger& run : composed.runs) {
         if (run.status == "running" || run.status == "failed")
             composed.notes.push_back(fmt::format(
@@ -188,8 +197,11 @@ ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
     composed.delta =
         delta ? *delta : std::ranges::max(composed.runs, {}, &RecordedLedger::delta).delta;
     composed.agents = composed_agents(composed.runs, composed.match, composed.delta);
-    for (const RecordedLedger& run : composed.runs) composed.anybody += run.worst_apart();
-    composed.anybody_epsilon = composed.anybody.epsilon(composed.delta).upper;
+    for (const RecordedLedger& run : composed.runs) composed.anybody += run.anybody_apart();
+    // Bounds of sampled rounds have widths of their own: no agent's may be above that of anybody.
+    composed.anybody_epsilon =
+        std::max(composed.anybody.epsilon(composed.delta).upper,
+                 std::ranges::max(composed.agents, {}, &ComposedAgent::epsilon).epsilon);
     add_notes(composed);
     return composed;
 }

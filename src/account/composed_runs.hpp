@@ -35,7 +35,8 @@ struct ComposedRuns {
     AgentMatch match = AgentMatch::number;
     double delta = 0;
     std::vector<ComposedAgent> agents;
-    /// Sum of the largest loss in each run: a bound for data that moved between agents.
+    /// Sum over runs of a loss that dominates every agent's: a bound for data that moved between
+    /// agents.
     PrivacyLoss anybody;
     double anybody_epsilon = 0;
     std::vector<std::string> notes;  ///< what was left out or assumed

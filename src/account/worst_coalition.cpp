@@ -17,6 +17,14 @@ namespace sotto {
 
 namespace {
 
+/// Against whom the figures of a ledger hold that counts coalitions of so many agents.
+std::string covered_observers(int coalition_size) {
+    if (coalition_size < 1) return "an eavesdropper, and no agent of the run";
+    if (coalition_size == 1) return "any one agent, not against several together";
+    return fmt::format(
+        "any {0} agents together, not against {1}", coalition_size, coalition_size + 1);
+}
+
 /// Precision of an agent's noise if every shared seed is known.
 Eigen::VectorXd private_precision(const NoisePlan& plan) {
     Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
@@ -70,9 +78,11 @@ class WorstCoalition {
           targets_(targets) {
         if (subject.use.participation.poisson)
             throw ConfigError(fmt::format(
-                "--view: the worst coalition is not searched for with participation {} "
-                "(allowed: coalitions that are named; the ledger withstands all of them)",
-                name_of(subject.use.participation)));
+                "--view: with participation {} the worst coalition is not searched for (allowed: "
+                "coalitions that are named, as all-messages:0,1; the ledger's figures hold against "
+                "{})",
+                name_of(subject.use.participation),
+                covered_observers(subject.plan.coalition_size)));
         search_.size = query.arguments.size;
         search_.total = count_coalitions(subject.plan.agents, search_.size);
         search_.exhaustive = search_.total <= most_coalitions_searched;

@@ -152,6 +152,42 @@ PrivacyLoss& PrivacyLoss::operator+=(const PrivacyLoss& other) {
 
 PrivacyLoss compose(PrivacyLoss first, const PrivacyLoss& second) { return first += second; }
 
+PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
+    PrivacyLoss::Parts all;
+    std::vector<std::vector<SampledRounds>> sampled;
+    for (const PrivacyLoss& loss : losses) {
+        PrivacyLoss::Parts parts = loss.parts();
+        all.mu_squared = std::max(all.mu_squared, parts.mu_squared);
+        if (parts.pure) all.pure = std::max(all.pure.value_or(0), *parts.pure);
+        if (!parts.sampled.empty()) sampled.push_back(std::move(parts.sampled));
+    }
+    const auto differs = [&](const auto& rounds) { return rounds.size() != sampled[0].size(); };
+    if (std::ranges::any_of(sampled, differs))
+        for (std::vector<SampledRounds>& rounds : sampled) {
+            SampledRounds together = rounds.front();
+            for (const SampledRounds& more : std::span(rounds).subspan(1)) {
+                together.noise_multiplier =
+                    std::min(together.noise_multiplier, more.noise_multiplier);
+                together.sampling_probability =
+                    std::max(together.sampling_probability, more.sampling_probability);
+                together.count += more.count;
+            }
+            rounds = {together};
+        }
+    for (const std::vector<SampledRounds>& rounds : sampled) {
+        if (all.sampled.empty()) all.sampled = rounds;
+        for (std::size_t i = 0; i < rounds.size(); ++i) {
+            SampledRounds& most = all.sampled[i];
+            most.noise_multiplier = std::min(most.noise_multiplier, rounds[i].noise_multiplier);
+            most.sampling_probability =
+                std::max(most.sampling_probability, rounds[i].sampling_probability);
+            most.count = std::max(most.count, rounds[i].count);
+        }
+    }
+    PrivacyLoss loss = PrivacyLoss::sampled(all.sampled);
+    return loss += PrivacyLoss::of({all.mu_squared, all.pure, {}});
+}
+
 Certified PrivacyLoss::epsilon(double delta) const {
     if (!(delta >= 0 && delta < 1))
         throw ConfigError(

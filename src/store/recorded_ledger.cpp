@@ -158,11 +158,10 @@ PrivacyLoss RecordedLedger::worst() const {
     return worst;
 }
 
-PrivacyLoss RecordedLedger::worst_apart() const {
-    PrivacyLoss worst = agents.front().apart();
-    for (const RecordedAgent& agent : agents)
-        if (worst.less_at(delta, agent.apart())) worst = agent.apart();
-    return worst;
+PrivacyLoss RecordedLedger::anybody_apart() const {
+    std::vector<PrivacyLoss> losses;
+    for (const RecordedAgent& agent : agents) losses.push_back(agent.apart());
+    return dominating(losses);
 }
 
 RecordedLedger recorded_ledger_from(std::string_view ledger,

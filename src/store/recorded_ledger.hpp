@@ -49,9 +49,10 @@ struct RecordedLedger {
     [[nodiscard]] bool counts_exactly() const {
         return status == "completed" || status == "interrupted";
     }
-    /// Largest loss of an agent; worst_apart without what earlier runs count.
+    /// Largest loss of an agent at `delta`; and a loss of at least that of any agent at every delta
+    /// (dominating), without what earlier runs count.
     [[nodiscard]] PrivacyLoss worst() const;
-    [[nodiscard]] PrivacyLoss worst_apart() const;
+    [[nodiscard]] PrivacyLoss anybody_apart() const;
 };
 
 class JsonValue;

@@ -180,6 +180,16 @@ TEST(ComposedRuns, SayWhatIsNotKnownOfThem) {
     expect_contains(notes, "runs/a: it still goes on, or was killed; all planned rounds count");
     expect_contains(notes, "runs/b: it failed; all planned rounds count");
     expect_contains(notes, "runs/b: INSECURE");
+    EXPECT_EQ(notes.find("whoever every run counts"), std::string::npos);
+    RecordedLedger wider = failed;
+    wider.directory = "runs/c";
+    wider.run = ledger_with_mu("c", {1}).run;
+    wider.observer = "any two agents";
+    wider.coalition_size = 2;
+    killed.observer = "an eavesdropper";
+    expect_contains(notes_of(compose({killed, wider})),
+                    "the total holds against whoever every run counts: an eavesdropper, as runs/a "
+                    "does; runs/c counts any two agents");
 }
 
 class ComposedDirectories : public ResumableRun {};

@@ -365,6 +365,31 @@ TEST(PrivacyLoss, IsOrderedByWhatIsWorseAtADelta) {
     EXPECT_TRUE(pure.less_at(1e-12, gaussian));
 }
 
+TEST(PrivacyLoss, ThatDominatesIsAtLeastAsLargeAtEveryDelta) {
+    const auto rounds = [](std::vector<SampledRounds> of) { return PrivacyLoss::sampled(of); };
+    // Curves of the first two cross: less noise seldom, more noise often.
+    const std::vector<std::vector<PrivacyLoss>> cases{
+        {rounds({{0.6, 0.01, 50}}), rounds({{2, 0.5, 50}})},
+        {rounds({{1, 0.1, 50}}), rounds({{1, 0.1, 20}, {2, 0.3, 30}}), PrivacyLoss::gaussian(0.4)},
+        {PrivacyLoss::gaussian(1), PrivacyLoss::pure(0.5), PrivacyLoss()},
+        {compose(rounds({{1, 0.2, 10}}), PrivacyLoss::gaussian(0.3)), rounds({{1, 0.3, 10}})}};
+    for (const std::vector<PrivacyLoss>& losses : cases) {
+        const PrivacyLoss most = dominating(losses);
+        for (const PrivacyLoss& loss : losses)
+            for (const double delta : {1e-2, 1e-5, 1e-8})
+                EXPECT_LE(loss.epsilon(delta).lower, most.epsilon(delta).upper) << delta;
+    }
+    const double at_1e_2[] = {cases[0][0].epsilon(1e-2).upper, cases[0][1].epsilon(1e-2).upper};
+    const double at_1e_8[] = {cases[0][0].epsilon(1e-8).upper, cases[0][1].epsilon(1e-8).upper};
+    EXPECT_NE(at_1e_2[0] < at_1e_2[1], at_1e_8[0] < at_1e_8[1]) << "the curves do not cross";
+    // Nothing is lost where agents differ by what they draw alone.
+    EXPECT_EQ(dominating(std::vector{rounds({{1, 0.1, 50}}), rounds({{1, 0.3, 50}})}),
+              rounds({{1, 0.3, 50}}));
+    EXPECT_EQ(dominating(std::vector{PrivacyLoss::gaussian(1), PrivacyLoss::gaussian(2)}),
+              PrivacyLoss::gaussian(2));
+    EXPECT_TRUE(dominating(std::vector{PrivacyLoss::gaussian(infinity), PrivacyLoss()}).infinite());
+}
+
 TEST(PrivacyLoss, IsWithinALimitPartByPart) {
     const PrivacyLoss limit = PrivacyLoss::gaussian(2);
     EXPECT_TRUE(limit.within(limit, 0));

@@ -148,6 +148,13 @@ class PrivacyLoss {
 /// The composition of two losses.
 [[nodiscard]] PrivacyLoss compose(PrivacyLoss first, const PrivacyLoss& second);
 
+/// A loss that reveals at least as much as each of these, at every delta: of Gaussian and pure
+/// parts the largest, of sampled rounds the largest probability and count and the least noise,
+/// entry by entry if all have as many entries, otherwise of all together (a round that is sampled
+/// less often, or has more noise, is a randomised function of the other). Losses of one kind and
+/// one number of rounds lose nothing by it. @param losses at least one.
+[[nodiscard]] PrivacyLoss dominating(std::span<const PrivacyLoss> losses);
+
 /// The loss of noise whose outputs on two neighbouring inputs lie sqrt(squared) apart in units of
 /// the noise: mu under Gaussian noise (L2, standard deviations), a pure epsilon under Laplace noise
 /// (L1, scales). The kind of loss of a noise plan is decided here and in the two functions below.
