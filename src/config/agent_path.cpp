@@ -51,12 +51,14 @@ std::vector<std::string> listed_files(const std::string& list, int agent) {
         const std::vector<std::string> all = matching_files(whole);
         if (agent < 0 || std::cmp_greater_equal(agent, all.size()))
             throw DataError(fmt::format(
-                "{}: matches {} files, and agent {} has none (one file for every agent is needed, "
-                "from agent 0: --agents {})",
+                "{}: matches {} file{} here, and agent {} has none (needed: one file for every "
+                "agent "
+                "on every host; where a host has only its own, name it with the agent's number and "
+                "put %r in its place: site_%r.csv)",
                 list,
                 all.size(),
-                agent,
-                all.size()));
+                all.size() == 1 ? "" : "s",
+                agent));
         return {all[static_cast<std::size_t>(agent)]};
     }
     std::vector<std::string> files(1);
