@@ -87,6 +87,18 @@ std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger, std::size_t 
 
 namespace {
 
+double stated_epsilon(const JsonValue& json) {
+    return json.at("infinite").boolean() ? infinity : json.at("epsilon").number();
+}
+
+/// The figures against the two observers. Against coalitions, and the outsider apart from them.
+void add_observers(RecordedLedger& ledger, const JsonValue& json) {
+    if (ledger.coalition_size == 0) ledger.outsider_epsilon = stated_epsilon(json.at("headline"));
+    for (const JsonValue& entry : json.at("observers").items())
+        (entry.find("agent") ? ledger.curious_epsilon : ledger.outsider_epsilon) =
+            stated_epsilon(entry);
+}
+
 RecordedLedger recorded_from(const JsonDocument& document) {
     document.require_format("sotto-ledger", 2);
     const JsonValue json = document.root();
@@ -101,6 +113,7 @@ RecordedLedger recorded_from(const JsonDocument& document) {
     if (!(ledger.delta >= 0 && ledger.delta < 1)) json.at("delta").fail("from 0 to below 1");
     ledger.observer = json.at("headline").at("observer").text();
     ledger.coalition_size = json.at("headline").at("coalition_size").integer<int>();
+    add_observers(ledger, json);
     ledger.insecure = json.at("noise").at("insecure").boolean();
     ledger.agents = recorded_agents(json.at("agents"));
     ledger.phases = recorded_phases(json, ledger.agents.size());

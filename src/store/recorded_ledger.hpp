@@ -39,7 +39,10 @@ struct RecordedLedger {
     double delta = 0;
     std::string observer;    ///< against whom the figures hold
     int coalition_size = 0;  ///< of the observer
-    bool insecure = false;   ///< noise from a noise seed
+    /// Largest epsilon of an agent against whoever sees all messages, and against the one agent
+    /// that learns most; infinite where nothing is protected, none where the ledger does not say.
+    std::optional<double> outsider_epsilon, curious_epsilon;
+    bool insecure = false;  ///< noise from a noise seed
     std::vector<RecordedPhase> phases;
     std::vector<RecordedAgent> agents;
 

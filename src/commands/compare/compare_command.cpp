@@ -11,6 +11,7 @@
 #include "commands/cli/command.hpp"
 #include "commands/compare/compare_job.hpp"
 #include "commands/sweep/sweep_job.hpp"
+#include "commands/sweep/sweep_report.hpp"
 #include "core/files.hpp"
 #include "core/gnuplot.hpp"
 #include "core/json.hpp"
@@ -143,6 +144,12 @@ std::string comparison_text(const std::vector<ComparedFigures>& figures) {
         "(smaller "
         "is better); noise std: of a message. outsider, one agent: epsilon against whoever records "
         "every message, and against the worst agent that does and uses its seeds.\n";
+    if (std::ranges::any_of(figures, [](const ComparedFigures& row) {
+            return row.problem.empty() && std::isnan(row.noise);
+        }))
+        text +=
+            "The noise of these plans depends on how many records each agent has. To see it, give "
+            "--sampling-probability Q in place of --batch-size and --data, without --train.\n";
     if (std::ranges::any_of(figures, [](const ComparedFigures& row) {
             return row.loss && !std::isfinite(row.loss->half_width);
         }))
@@ -331,13 +338,13 @@ CompareConfig read_compare_config(const OptionTexts& given, bool alone) {
     return config;
 }
 
-/// Trains if asked to. COLLECTIVE. @return whether it was interrupted.
-bool train_all(const CompareConfig& config,
-               std::vector<ComparedFigures>& figures,
-               Network& network,
-               std::FILE* report) {
+/// Trains if asked to. COLLECTIVE. @return what came of it; nothing if nothing was trained.
+std::optional<SweepResult> train_all(const CompareConfig& config,
+                                     std::vector<ComparedFigures>& figures,
+                                     Network& network,
+                                     std::FILE* report) {
     const SweepConfig sweep = compared_trainings(config, figures);
-    if (!config.train || sweep.variants.empty()) return false;
+    if (!config.train || sweep.variants.empty()) return std::nullopt;
     SweepProgress progress(report);
     watch_for_stop();
     const SweepResult result = run_sweep(
@@ -351,7 +358,7 @@ bool train_all(const CompareConfig& config,
     progress.finish();
     network.agree([&] {
         if (network.process() != 0) return;
-        add_trainings(figures, result);
+        add_trainings(figures, result, config.directory);
         if (result.first_failure)
             throw Error(static_cast<ExitCode>(result.first_failure->exit_code),
                         fmt::format("{} of {} trainings failed; the first: {}",
@@ -359,11 +366,12 @@ bool train_all(const CompareConfig& config,
                                     result.trainings,
                                     result.first_failure->error));
     });
-    return result.interrupted;
+    return result;
 }
 
 void write_comparison(const CompareConfig& config,
                       const std::vector<ComparedFigures>& figures,
+                      const std::optional<SweepResult>& trained,
                       const GeneralOptions& general) {
     const std::filesystem::path table = config.directory / "comparison.csv";
     create_folder(config.directory);
@@ -375,7 +383,11 @@ void write_comparison(const CompareConfig& config,
     write_json(general, to_text(json));
     std::FILE* const report = report_stream(general);
     if (report == nullptr) return;
-    say(report, "{}written    {}", comparison_text(figures), table.string());
+    say(report,
+        "{}{}written    {}",
+        comparison_text(figures),
+        trained ? privacy_line(config.directory, *trained) : std::string(),
+        table.string());
     say(report, "{}\n", picture.empty() ? "" : " and " + picture);
     std::fflush(report);
 }
@@ -389,12 +401,12 @@ int compare_on(Network& network, const CompareConfig& config, const GeneralOptio
         for (const ComparedMechanism& mechanism : config.mechanisms)
             figures.push_back(compared_figures(config, mechanism));
     });
-    const bool interrupted =
+    const std::optional<SweepResult> trained =
         train_all(config, figures, network, leader ? report_stream(general) : nullptr);
     network.agree([&] {
-        if (leader) write_comparison(config, figures, general);
+        if (leader) write_comparison(config, figures, trained, general);
     });
-    if (interrupted) return static_cast<int>(ExitCode::interrupted);
+    if (trained && trained->interrupted) return static_cast<int>(ExitCode::interrupted);
     const bool all_refused =
         std::ranges::none_of(figures, &std::string::empty, &ComparedFigures::problem);
     return static_cast<int>(all_refused ? ExitCode::usage : ExitCode::ok);

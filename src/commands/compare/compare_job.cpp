@@ -13,6 +13,7 @@
 #include "sotto/core/names.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "store/recorded_ledger.hpp"
 
 namespace sotto {
 
@@ -140,13 +141,39 @@ SweepConfig compared_trainings(const CompareConfig& config,
     return sweep;
 }
 
-void add_trainings(std::vector<ComparedFigures>& figures, const SweepResult& result) {
+namespace {
+
+/// The larger; `more` if nothing is known yet, unknown if it is.
+double larger_epsilon(double known, const std::optional<double>& more) {
+    if (!more) return not_a_number;
+    return std::isnan(known) ? *more : std::max(known, *more);
+}
+
+void add_ledgers(ComparedFigures& row,
+                 const std::vector<SweepRow>& trainings,
+                 const std::filesystem::path& directory) {
+    for (const SweepRow& training : trainings)
+        for (const char* folder : {"runs", "spent"}) {
+            const std::filesystem::path run = directory / folder / training.training.key;
+            if (!std::filesystem::exists(run / "ledger.json")) continue;
+            const RecordedLedger ledger = read_recorded_ledger(run);
+            row.outsider = larger_epsilon(row.outsider, ledger.outsider_epsilon);
+            row.curious = larger_epsilon(row.curious, ledger.curious_epsilon);
+        }
+}
+
+}  // namespace
+
+void add_trainings(std::vector<ComparedFigures>& figures,
+                   const SweepResult& result,
+                   const std::filesystem::path& directory) {
     for (std::size_t c = 0; c < result.cells.size(); ++c) {
         const SweepCell& cell = result.cells[c];
         const CellResult& measured = result.results[c];
         const auto row = std::ranges::find(figures, cell.variant, &ComparedFigures::label);
         row->accuracy = mean_of(measured, "test_accuracy");
         row->loss = mean_of(measured, "test_loss");
+        if (std::isnan(row->outsider)) add_ledgers(*row, measured.test, directory);
         if (!measured.candidate) continue;
         const OptionValues& chosen = cell.candidates.at(*measured.candidate);
         const auto step = std::ranges::find(chosen, "step-size", &OptionValue::first);

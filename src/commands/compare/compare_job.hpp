@@ -55,7 +55,10 @@ struct ComparedFigures {
 /// A sweep over the mechanisms that have a plan, with one variant for each.
 [[nodiscard]] SweepConfig compared_trainings(const CompareConfig& config,
                                              const std::vector<ComparedFigures>& figures);
-/// Adds the results of trainings.
-void add_trainings(std::vector<ComparedFigures>& figures, const SweepResult& result);
+/// Adds the results of trainings; and, of rows without a plan, the largest epsilons of their
+/// ledgers. @param directory of the sweep.
+void add_trainings(std::vector<ComparedFigures>& figures,
+                   const SweepResult& result,
+                   const std::filesystem::path& directory);
 
 }  // namespace sotto

@@ -41,6 +41,17 @@ std::string chosen_of(const SweepCell& cell, const CellResult& result) {
 
 }  // namespace
 
+std::string privacy_line(const std::filesystem::path& directory, const SweepResult& result) {
+    if (!result.privacy) return fmt::format("privacy    {}\n", result.privacy_problem);
+    const SweepPrivacy& all = *result.privacy;
+    return fmt::format("privacy    {} trainings together: {} (sotto ledger {})\n",
+                       all.runs,
+                       std::isfinite(all.epsilon)
+                           ? fmt::format("epsilon {:.6g} at delta {:g}", all.epsilon, all.delta)
+                           : std::string("epsilon is infinite"),
+                       directory.string());
+}
+
 namespace {
 
 Json privacy_json(const SweepResult& result) {
@@ -51,17 +62,6 @@ Json privacy_json(const SweepResult& result) {
             {"delta", all.delta},
             {"mu", number_or_null(all.loss.mu())},
             {"infinite", all.loss.infinite()}};
-}
-
-std::string privacy_line(const SweepConfig& config, const SweepResult& result) {
-    if (!result.privacy) return fmt::format("privacy    {}\n", result.privacy_problem);
-    const SweepPrivacy& all = *result.privacy;
-    return fmt::format("privacy    {} trainings together: {} (sotto ledger {})\n",
-                       all.runs,
-                       std::isfinite(all.epsilon)
-                           ? fmt::format("epsilon {:.6g} at delta {:g}", all.epsilon, all.delta)
-                           : std::string("epsilon is infinite"),
-                       config.directory.string());
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ std::string sweep_report_text(const SweepConfig& config, const SweepResult& resu
                         (config.directory / "results.csv").string(),
                         (config.directory / "runs.csv").string());
     if (!result.picture.empty()) text += fmt::format("picture    {}\n", result.picture);
-    text += privacy_line(config, result);
+    text += privacy_line(config.directory, result);
     if (result.interrupted) text += "INTERRUPTED: the same command goes on where it was stopped\n";
     return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "commands/sweep/sweep_file.hpp"
@@ -10,6 +11,11 @@ namespace sotto {
 /// The report of `sotto sweep`: JSON (docs/cli.md), and a table.
 [[nodiscard]] std::string sweep_report_json(const SweepConfig& config, const SweepResult& result);
 [[nodiscard]] std::string sweep_report_text(const SweepConfig& config, const SweepResult& result);
+
+/// What all trainings of a sweep in this directory reveal together, or why it is not known; one
+/// line.
+[[nodiscard]] std::string privacy_line(const std::filesystem::path& directory,
+                                       const SweepResult& result);
 
 /// One row per cell, and one per training, as CSV with a header.
 [[nodiscard]] std::string cells_csv(const SweepConfig& config, const SweepResult& result);
