@@ -199,16 +199,16 @@ int account_main(const std::vector<std::string>& arguments) {
 
 Command account_command() {
     return {.name = "account",
-            .summary = "say what every observer learns about every agent",
+            .summary = "compute what every observer learns about every agent",
             .example =
                 "sotto account --graph florentine_families.edges --mechanism ldp --rounds "
                 "100 --view all-nodes",
             .description = R"(
-Says for every observer and every agent what the observer learns from the messages of all rounds: mu and epsilon, exact at `--delta`,
-worst first. The plan is solved as `sotto plan` does, read with `--plan`, or that of a training with `--run`. It works alone and under
-mpirun, where observers are spread over the ranks.
+Computes for every observer and every agent what the observer learns from the messages of all rounds: mu and epsilon, exact at
+`--delta`, worst first. The plan is solved as `sotto plan` does, read with `--plan`, or taken from a training with `--run`. The command
+runs in one process or under mpirun, where observers are spread over the ranks.
 
-With `--mu` or `--epsilon` and only `--delta` beside it, or with `--noise-multiplier`, it converts figures and does nothing else.)",
+With `--mu` or `--epsilon` and no other option than `--delta`, or with `--noise-multiplier`, it converts figures and does nothing else.)",
             .options = options_of_account,
             .parallel = true,
             .run = account_main};

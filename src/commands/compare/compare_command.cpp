@@ -37,16 +37,16 @@ std::vector<Option<CompareOptions>> compare_options() {
     return {
         {{.name = "mechanisms",
           .common = true,
-          .help = "what is compared, separated by commas: names of mechanisms, or FILE.npy for a "
-                  "covariance of one's own",
+          .help = "mechanisms to compare, separated by commas: names, or FILE.npy for a covariance "
+                  "of your own",
           .details = R"(
-Each may have options of its own behind plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have the same budget
-and whatever else is said once for all.)"},
+Each may have options of its own after plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have
+the same budget, and all other options are the same for all of them.)"},
          bound(&CompareOptions::mechanisms,
                some_text(among_others("", {"NAME[,NAME...]", "FILE.npy"})))},
         {{.name = "train",
           .common = true,
-          .help = "train with each of them, too (without it: where --data is given)"},
+          .help = "also train with each of them (default: only if --data is given)"},
          bound(&CompareOptions::train, flag())},
         {{.name = "seeds",
           .common = true,
@@ -55,7 +55,7 @@ and whatever else is said once for all.)"},
          bound(&CompareOptions::seeds, word_list())},
         {{.name = "step-sizes",
           .common = true,
-          .help = "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
+          .help = "step sizes, such as 0.1,0.2,0.5; every mechanism takes the one that is best on "
                   "held-out training data, as in sotto sweep"},
          bound(&CompareOptions::step_sizes, word_list())},
         {{.name = "output",
@@ -209,11 +209,12 @@ Command compare_command() {
             .summary = "compare mechanisms at equal epsilon: a table and a picture",
             .example = "sotto compare --mechanisms ldp,decor,corn,pairs,R.npy --epsilon 10",
             .description = R"(
-Plans the noise of several mechanisms for the same budget, and says what noise survives mixing, and what an outsider and one curious
-agent learn at most. With data it trains with each of them, too, several at a time under mpirun; started again it trains what is
-missing.)",
+Plans the noise of several mechanisms for the same budget, and prints how much noise mixing leaves, and what an outsider and one
+curious agent learn at most. With data it also trains with each of them, several at a time under mpirun. If it is started again, it
+trains what is missing.)",
             .files = {{"comparison/",
-                       "comparison.csv, comparison.svg, trainings; `--output` names another"}},
+                       "comparison.csv, comparison.svg and the trainings; `--output` chooses "
+                       "another folder"}},
             .options = options_of_compare,
             .parallel = true,
             .run = compare_main};

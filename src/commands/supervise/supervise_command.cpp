@@ -91,19 +91,20 @@ int supervise_main(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command supervise_command() {
-    return {.name = "supervise",
-            .summary = "start a training, and again when a rank, a host or the network was lost",
-            .example =
-                "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
-                "train --data a9a.gz --run-directory runs/long",
-            .description = R"(
-Starts the command line behind `--`, and starts a training again with `--resume` from its last checkpoint when a rank, a host or the
-network was lost, with growing pauses. Ctrl-C stops the training cleanly after the round and a checkpoint; a second one ends it at
+    return {
+        .name = "supervise",
+        .summary = "start a training, and restart it when a rank, a host or the network was lost",
+        .example =
+            "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
+            "train --data a9a.gz --run-directory runs/long",
+        .description = R"(
+Starts the command line after `--`, and restarts a training with `--resume` from its last checkpoint when a rank, a host or the
+network was lost, with growing pauses. Ctrl-C stops the training cleanly after the round and a checkpoint; a second Ctrl-C ends it at
 once.)",
-            .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
-                      {"DIR/logs/", "what each rank said, start by start"}},
-            .options = options_of_supervise,
-            .run = supervise_main};
+        .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
+                  {"DIR/logs/", "output of each rank, start by start"}},
+        .options = options_of_supervise,
+        .run = supervise_main};
 }
 
 }  // namespace sotto::cli

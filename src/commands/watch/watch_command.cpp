@@ -36,9 +36,10 @@ OptionSet<WatchOptions> option_set_of_watch() {
         .add(option_group<WatchOptions>(
             "Watch",
             {{{{.name = "every",
-                .help = "seconds between two pages, after which a browser opens it again",
+                .help =
+                    "seconds between two versions of the page, after which a browser reloads it",
                 .details = R"(
-A page that takes long to make is written less often, so that it takes no more than a twentieth of a processor.)"},
+If a page takes long to make, it is written less often, so that it takes no more than a twentieth of a processor.)"},
                bound(&WatchOptions::every, whole(1, 3600))}}}));
 }
 
@@ -146,10 +147,10 @@ Command watch_command() {
             .summary = "write the page of `sotto report` again and again while a training goes on",
             .example = "sotto watch runs/20261120-120000-pairs",
             .description = R"(
-Writes the page of `sotto report` every two seconds while a training goes on, and a last time when it has ended, and ends with it. A
-browser that has the page open opens it again by itself. There is no server: it is a file, which only its owner can read. The training
-is not touched: its files are read, and its directory is not locked. It waits where no training has begun yet.)",
-            .files = {{"DIR/live.html", "the page, where `--out` names no other"}},
+Writes the page of `sotto report` every two seconds while a training goes on, and a last time when it has ended, and then ends. A
+browser that shows the page reloads it by itself. There is no server: the page is a file, which only its owner can read. The training
+is not affected: its files are read, and its directory is not locked. If no training has begun yet, the command waits.)",
+            .files = {{"DIR/live.html", "the page, unless `--out` names another file"}},
             .options = options_of_watch,
             .run = watch_main};
 }
