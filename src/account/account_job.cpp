@@ -298,7 +298,7 @@ Number number_from(std::string_view option, std::string_view name, std::string_v
     Number value{};
     const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (code != std::errc() || end != word.data() + word.size())
-        throw ConfigError(fmt::format("{}: {} '{}' is no number", option, name, word));
+        throw ConfigError(fmt::format("{}: {} '{}' is not a number", option, name, word));
     return value;
 }
 
@@ -404,8 +404,7 @@ std::string sampled_conversion_text(const SampledConversion& conversion) {
                conversion.delta,
                conversion.epsilon_lower,
                gap,
-               gap > 0.01 ? "; no lattice was fine enough, so that this upper bound may be loose"
-                          : "");
+               gap > 0.01 ? "; no lattice was fine enough, so this upper bound may be loose" : "");
 }
 
 }  // namespace sotto

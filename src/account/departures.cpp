@@ -86,7 +86,7 @@ std::vector<Phase> phases_of(const Topography& topography,
     if (topography.mixing.push_sum())
         throw ConfigError(
             "--departures: not possible with --mixing push-sum, whose sums would lack the part of "
-            "who leaves (allowed: row-stochastic)");
+            "agents that leave (allowed: row-stochastic)");
     if (!is_mixing_rule(config.mixing))
         throw ConfigError(fmt::format(
             "--departures: a mixing rule is needed for those who stay; --mixing is '{}'",

@@ -50,7 +50,7 @@ std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents) {
     if (!config.plan_file) return std::nullopt;
     if (config.noise_std)
         throw ConfigError(
-            "--noise-std: not possible with --plan, whose noise is what the file says");
+            "--noise-std: not possible with --plan, whose file says what the noise is");
     NoisePlan plan =
         plan_from_json(read_file(*config.plan_file, most_plan_bytes), *config.plan_file);
     if (plan.agents != agents)
@@ -288,15 +288,15 @@ double objective_of(const NoisePlan& plan, const Eigen::MatrixXd& utility, doubl
 
 std::string text_of(const MissedRounds& missed) {
     std::string text = fmt::format(
-        "dropouts   every agent misses a round with probability {:g}: counted in what survives "
-        "(not of the trusted\n           aggregator); if none ever does, {:.6g} does",
+        "dropouts   the noise left is for agents that miss a round with probability {:g} (not for "
+        "the trusted\n           aggregator); {:.6g} if no agent misses a round",
         missed.probability,
         missed.nobody_missing);
     if (missed.planned_without)
         text +=
-            fmt::format("; of the plan made for that, {:.6g} would here", *missed.planned_without);
+            fmt::format("; a plan made for that would leave {:.6g} here", *missed.planned_without);
     return text + fmt::format(
-                      "\n           {:.6g} where streams shared with the missing are published and "
+                      "\n           {:.6g} if streams shared with missing agents are published and "
                       "subtracted\n",
                       missed.published);
 }
@@ -306,8 +306,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
     if (!mechanism.independent_rounds() || mechanism.aggregation != Aggregation::gossip)
         refuse_beside_dropouts("mechanism",
                                mechanism.name,
-                               "independent noise of rounds on gradients, as of ldp, decor, corn, "
-                               "corn-hbc, pairs");
+                               "mechanisms with independent noise on gradients in every round, "
+                               "such as ldp, decor, corn, corn-hbc, pairs");
     if (config.gossip_steps != 1)
         refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
     if (config.momentum > 0)
@@ -344,7 +344,9 @@ MissedRounds figures_of_dropouts(const PlannedNoise& planned,
     if (plan.temporal.kind != TemporalFactor::Kind::identity ||
         plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip)
         refuse_beside_dropouts(
-            "plan", plan.mechanism, "independent noise of rounds on gradients that agents mix");
+            "plan",
+            plan.mechanism,
+            "independent noise on gradients in every round, with models that agents mix");
     const MixingMatrix& mixing = topography.mixing;
     const double kappa = planned.kappa.minCoeff();
     MissedRounds missed;

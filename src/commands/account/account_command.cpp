@@ -66,7 +66,7 @@ void convert(const AccountOptions& options,
              const OptionTexts& given,
              const GeneralOptions& general) {
     if (options.mu && given.contains("epsilon"))
-        throw ConfigError("--mu: --epsilon is given too; one of them is converted");
+        throw ConfigError("--mu: --epsilon is given too; give only the one to convert");
     if (converts_sampled_rounds(given)) {
         const SampledConversion sampled = convert_sampled(options, given);
         write_json(general, sampled_conversion_json(sampled));
@@ -122,7 +122,7 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
     if (!asked.run) return task;
     require_beside_run(options_of_account(),
                        given,
-                       "has no meaning with --run, whose directory says it",
+                       "has no meaning with --run, whose directory sets it",
                        {"config"});
     task.run = read_recorded_run(*asked.run, train_config_of_run("--run", *asked.run));
     task.options.account.subject = subject_config_of(*task.run);

@@ -30,8 +30,8 @@ constexpr std::array files_of_run{"config", "plan", "seed"};
 void require_beside_recordings(const OptionTexts& given) {
     const auto refuse = [&](const std::string& option) {
         if (given.contains(option))
-            throw ConfigError(fmt::format(
-                "--{}: has no meaning with --run, whose run directory says it", option));
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --run, whose directory sets it", option));
     };
     for (const char* option : files_of_run) refuse(option);
     for (const auto& option : audit_options().options.records())

@@ -87,7 +87,7 @@ OptionTexts common_options(const OptionTexts& given) {
             throw ConfigError(fmt::format(
                 "--{}: has no meaning in a comparison ({})",
                 name,
-                option->reproduces_run ? "--mechanisms says it" : "it belongs to a single run"));
+                option->reproduces_run ? "--mechanisms sets it" : "it belongs to a single run"));
         common[name] = text;
     }
     return common;

@@ -123,16 +123,16 @@ std::string comparison_text(const std::vector<ComparedFigures>& figures) {
         text += "\n";
     }
     text +=
-        "noise / ldp: noise in the mean model as a part of what independent noise leaves there "
-        "(smaller "
-        "is better); noise std: of a message. outsider, one agent: epsilon against whoever records "
-        "every message, and against the worst agent that does and uses its seeds.\n";
+        "noise / ldp: noise in the mean model, divided by what independent noise leaves there "
+        "(smaller is better). noise std: standard deviation of the noise of a message. outsider, "
+        "one agent: epsilon against whoever records every message, and against the worst agent "
+        "that does so and uses its seeds.\n";
     if (std::ranges::any_of(figures, [](const ComparedFigures& row) {
             return row.loss && !std::isfinite(row.loss->half_width);
         }))
         text +=
-            "One training cannot tell which mechanism is better: noise differs from seed to seed "
-            "(--seeds 1,2,3,4,5 has intervals).\n";
+            "One training cannot tell which mechanism is better, because noise differs from seed "
+            "to seed (--seeds 1,2,3,4,5 gives intervals).\n";
     return text;
 }
 

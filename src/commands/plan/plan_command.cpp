@@ -21,8 +21,8 @@ std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanCo
     std::vector<std::string> notes;
     if (plan.participation.cycle > 1 && !plan.participation.poisson)
         notes.push_back(fmt::format(
-            "In `sotto train` a batch of participation {} is all records of a part, and "
-            "noise is that much smaller; without data this plan counts --batch-size.",
+            "In `sotto train` a batch of participation {} is all records of a part, and noise is "
+            "accordingly smaller; without data this plan assumes --batch-size.",
             name_of(plan.participation)));
     if (!with_participation_without_data(given).contains("participation") &&
         with_default_participation(given).contains("participation"))

@@ -71,7 +71,7 @@ struct SweepLines {
 void require_key(const std::string& name, const std::string& source) {
     const std::vector<std::string> allowed = allowed_keys();
     if (std::ranges::find(allowed, name) != allowed.end()) return;
-    std::string message = fmt::format("{}: '{}' is no option of a sweep", source, name);
+    std::string message = fmt::format("{}: '{}' is not an option of a sweep", source, name);
     if (const auto near = nearest_name(name, allowed))
         message += fmt::format("; did you mean '{}'?", *near);
     if (find_option(with_general(train_option_set().written()), name) != nullptr)
@@ -254,7 +254,7 @@ SweepConfig read_sweep(const OptionTexts& given,
     for (const std::string& name : config.choose)
         if (!is_of_trainings(name) || is_of_sweep(name))
             throw ConfigError(fmt::format(
-                "choose: '{}' is no option of the trainings (example: step-size)", name));
+                "choose: '{}' is not an option of the trainings (example: step-size)", name));
     return config;
 }
 }  // namespace sotto::cli

@@ -73,7 +73,8 @@ void require_place_of_a_run(const fs::path& directory) {
     std::error_code unknown;
     if (fs::is_directory(directory, unknown)) return;
     if (fs::exists(directory, unknown))
-        throw ConfigError(fmt::format("--run-directory: {} is no directory", directory.string()));
+        throw ConfigError(
+            fmt::format("--run-directory: {} is not a directory", directory.string()));
     const fs::path above = fs::absolute(directory).lexically_normal();
     const fs::path parent =
         above.has_filename() ? above.parent_path() : above.parent_path().parent_path();
@@ -92,7 +93,7 @@ bool wait_for_run(const fs::path& directory, std::FILE* stream) {
     while (run_state(directory) == RunState::not_begun) {
         if (!told)
             tell(stream,
-                 "waiting    for a run to begin in {} (Ctrl-C ends this)\n",
+                 "waiting    for a run to begin in {} (press Ctrl-C to stop waiting)\n",
                  directory.string());
         told = true;
         if (!wait(between_looks)) return false;
