@@ -39,7 +39,7 @@ void require_participation(const AuditConfig& config) {
     if (attack.sampled)
         throw ConfigError(
             fmt::format("--participation: {} is not possible with --attack {}, whose records take "
-                        "part by secret coins (allowed: poisson; other attacks have the others)",
+                        "part by secret coins (allowed: poisson, or another attack)",
                         name_of(participation),
                         attack.name));
     const auto& all = attacks().records();
@@ -63,11 +63,11 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
                         name_of(query),
                         view_placeholders(ViewUse::audit)));
     if (is_of_worst(query) && !fixed_inputs)
-        throw ConfigError(fmt::format(
-            "--view: {} is not possible with --attack {}, whose run nobody accounts for before "
-            "(allowed: the agents that attack)",
-            config.view,
-            config.attack));
+        throw ConfigError(
+            fmt::format("--view: {} is not possible with --attack {}, whose run is not accounted "
+                        "for in advance (allowed: the agents that attack)",
+                        config.view,
+                        config.attack));
     const View* const view = query.one_observer();
     const bool nobody = view != nullptr && agents_outside(*view, graph.agents()).empty();
     if (nobody || (view == nullptr && query.arguments.size >= graph.agents()))
@@ -124,11 +124,11 @@ void require_given_choices(const AskedPlan& plan) {
     if (plan.open.gossip_steps)
         throw ConfigError(
             "gossip-steps: auto is not possible in an audit (allowed: the K that `sotto plan "
-            "--gossip-steps auto` says)");
+            "--gossip-steps auto` prints)");
     if (plan.open.cycle)
         throw ConfigError(
             "participation: cyclic-poisson:auto is not possible in an audit (allowed: the "
-            "cyclic-poisson:b that `sotto plan` says)");
+            "cyclic-poisson:b that `sotto plan` prints)");
 }
 
 MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {

@@ -203,9 +203,9 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     }
     if (members.size() < 2)
         throw DataError(
-            fmt::format("edge list {}: no two agents hear of each other, so that no agent could "
-                        "learn of others "
-                        "and they of it; add edges back, or read it without --directed",
+            fmt::format("edge list {}: no two agents can reach each other along its edges, so no "
+                        "agent could both learn from others and be learnt from; add edges in the "
+                        "other direction, or read it without --directed",
                         path));
     const auto links = whole.links();
     std::vector<std::pair<int, int>> kept_links;

@@ -319,7 +319,7 @@ MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file) {
     }
     const std::string name = "mixing file " + rule_or_file;
     if (!std::filesystem::is_regular_file(status))
-        throw DataError(fmt::format("{}: is no file; give a .npy or text file", name));
+        throw DataError(fmt::format("{}: is not a file; give a .npy or text file", name));
     const Eigen::MatrixXd dense = is_npy(rule_or_file)
                                       ? read_npy(rule_or_file)
                                       : read_text_matrix(rule_or_file, graph.agents(), name);

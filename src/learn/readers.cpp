@@ -65,7 +65,7 @@ class IdxFile {
         bytes_.read(magic.data(), magic.size(), "magic number");
         if (magic[0] != 0 || magic[1] != 0)
             throw DataError(
-                fmt::format("{}: is not an IDX file (must start with two zero bytes)", path));
+                fmt::format("{}: is not an IDX file (it must start with two zero bytes)", path));
         if (magic[2] != 0x08)
             throw DataError(fmt::format(
                 "{}, byte 2: values of type 0x{:02x}; must be bytes, 0x08", path, magic[2]));

@@ -48,7 +48,7 @@ std::vector<std::string> read_distinct_words(const std::string& option, const st
     std::vector<std::string> values = read_words(option, text);
     for (auto value = values.begin(); value != values.end(); ++value)
         if (std::find(values.begin(), value, *value) != value)
-            throw ConfigError(fmt::format("{}: the value {} is there twice", option, *value));
+            throw ConfigError(fmt::format("{}: the value {} is given twice", option, *value));
     return values;
 }
 

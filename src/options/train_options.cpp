@@ -79,11 +79,12 @@ void require_kept_options(const ConfigText& of_run) {
     const std::vector<WrittenGroup> groups = with_general(train_option_set().written());
     for (const auto& [name, text] : parse_options(groups, {}, of_run))
         if (!find_option(groups, name)->reproduces_run)
-            throw ConfigError(fmt::format(
-                "{}: '{}' is nothing that a run keeps; give --{} on the command line of every rank",
-                of_run.source,
-                name,
-                name));
+            throw ConfigError(
+                fmt::format("{}: '{}' is not an option that a run keeps; give --{} on the command "
+                            "line of every rank",
+                            of_run.source,
+                            name,
+                            name));
 }
 
 TrainConfig train_config_of(const ConfigText& config) {
@@ -94,7 +95,8 @@ void require_one_source_of_noise(const PlanConfig& config) {
     if (!config.noise_std) return;
     const auto refuse = [](std::string_view option) {
         throw ConfigError(fmt::format(
-            "--noise-std: --{} is given too; the noise follows from one of them", option));
+            "--noise-std: --{} is given too; give only one of them, from which the noise follows",
+            option));
     };
     // config.ini of a run has every option, so a default value there is not a request.
     if (config.epsilon != PlanConfig{}.epsilon) refuse("epsilon");
@@ -106,7 +108,7 @@ void require_covariance_file(const PlanConfig& config) {
     if (mechanism.takes_covariance == config.covariance_file.has_value()) return;
     if (mechanism.takes_covariance)
         throw ConfigError(fmt::format(
-            "--mechanism: {} takes --covariance FILE.npy too, n x n numbers", mechanism.name));
+            "--mechanism: {} needs --covariance FILE.npy too, with n x n numbers", mechanism.name));
     throw ConfigError(fmt::format("--covariance: not possible with mechanism {} (allowed: {})",
                                   mechanism.name,
                                   join(mechanisms_with(&Mechanism::takes_covariance), ", ")));
@@ -116,26 +118,27 @@ void require_roster_with_identity(const TrainConfig& config) {
     if (!config.trust) return;
     const bool roster = !config.trust->roster.empty();
     if (roster == !config.trust->identity.empty()) return;
-    throw ConfigError(fmt::format(
-        "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
-        roster ? "roster" : "identity",
-        roster ? "identity" : "roster"));
+    throw ConfigError(
+        fmt::format("--{}: --{} is needed too (give both, or neither for agents that do not prove "
+                    "who they are)",
+                    roster ? "roster" : "identity",
+                    roster ? "identity" : "roster"));
 }
 
 void require_resumed_run(const TrainConfig& config) {
     if (!config.resume) return;
     const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
     if (config.resume->directory.empty())
-        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
-                                   "is resumed"
-                          : joins ? "--joining: --resume DIR is needed too; agents join a run that "
-                                    "is resumed"
-                                  : "--finish: --resume DIR is needed too; a run that was resumed "
-                                    "ends");
+        throw ConfigError(
+            leaves  ? "--without: --resume DIR is needed too; agents leave a run that "
+                      "is resumed"
+            : joins ? "--joining: --resume DIR is needed too; agents join a run that "
+                      "is resumed"
+                    : "--finish: --resume DIR is needed too; only a resumed run is finished");
     if ((leaves || joins) && config.resume->finish)
         throw ConfigError(
-            fmt::format("--finish: not possible with --{}; a run ends with all who are there, from "
-                        "their checkpoints",
+            fmt::format("--finish: not possible with --{}; a run ends with the agents that it has, "
+                        "from their checkpoints",
                         leaves ? "without" : "joining"));
 }
 
@@ -149,8 +152,7 @@ void require_sampling_with_padding(const TrainConfig& config) {
 
 void require_dry_run_with_network(const TrainConfig& config) {
     if (config.network && !config.dry_run)
-        throw ConfigError(
-            "--network: --dry-run is needed too; a training uses the network there is");
+        throw ConfigError("--network: --dry-run is needed too; a training uses the real network");
 }
 
 void require_records_of_units(const TrainConfig& config) {

@@ -150,7 +150,7 @@ void require_choices(const PlanConfig& config,
                         join(recommended_mechanisms(&Mechanism::allows_seed_groups), ", ")));
     if (config.common_variance && !spatial.seed_groups())
         throw ConfigError(
-            fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
+            fmt::format("common-variance: mechanism {} cannot choose it (allowed with {})",
                         spatial.name,
                         join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
 }

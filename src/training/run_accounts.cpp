@@ -101,12 +101,12 @@ std::string time_now() {
             reason, fmt::format("{} {}\n", time_now(), why.what()), Readers::owner);
     } catch (const Error& unwritten) {
         print_error_line(fmt::format(
-            "rank {}, {}: why is not kept ({})", network.process(), who, unwritten.what()));
+            "rank {}, {}: the reason is not kept ({})", network.process(), who, unwritten.what()));
     }
-    throw PrivacyError(fmt::format(
-        "{}: the budget account does not allow this run (why stands beside it on its own host, in "
-        "a file with the ending .refusal)",
-        who));
+    throw PrivacyError(
+        fmt::format("{}: the budget account does not allow this run (the reason is next to it on "
+                    "its own host, in a file with the ending .refusal)",
+                    who));
 }
 
 std::vector<AccountPhase> phases_of(const PreparedRun& prepared, long rounds) {
@@ -138,8 +138,8 @@ void require_same_adjacency(const BudgetAccount& account, const PreparedRun& pre
     const Adjacency asked = prepared.run.config.plan.adjacency;
     if (account.limit().adjacency == asked) return;
     throw PrivacyError(fmt::format(
-        "it counts losses with --adjacency {}, this run is planned with {}; they do not add up "
-        "(train with --adjacency {}, or use an account of the other kind)",
+        "it counts losses with --adjacency {}, and this run is planned with {}; such losses do not "
+        "add up (train with --adjacency {}, or use an account with the other adjacency)",
         name_of(account.limit().adjacency),
         name_of(asked),
         name_of(account.limit().adjacency)));

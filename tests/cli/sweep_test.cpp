@@ -305,7 +305,7 @@ TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
         EXPECT_FALSE(fs::exists(directory_ / "out/runs.csv"));
     };
     refused("epsilom = 1 2\n", "did you mean 'epsilon'?");
-    refused("epsilon = 1 1\n", "the value 1 is there twice");
+    refused("epsilon = 1 1\n", "the value 1 is given twice");
     refused("epsilon =\n", "a value is needed");
     refused("epsilon = 1 x\n", "'x'");
     refused("epsilon = 1\nepsilon = 2\n", "set twice");

@@ -355,7 +355,7 @@ TEST(MakeMixing, AnUnusableNpyFileOrAFolderIsRefused) {
                          garbage.path()));
     const std::string folder = std::filesystem::temp_directory_path().string();
     EXPECT_TRUE(
-        contains(message_of<DataError>([&] { (void)make_mixing(path, folder); }), "is no file"));
+        contains(message_of<DataError>([&] { (void)make_mixing(path, folder); }), "is not a file"));
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST_F(RunAccounts, AllowNeitherRunsWithoutNoiseNorOfAnotherAdjacency) {
     expect_contains(refusal(bare), "this run adds no noise");
     TrainConfig other = with_account("a", "mine");
     other.plan.adjacency = Adjacency::record;
-    expect_contains(refusal(other), "with --adjacency agent, this run is planned with record");
+    expect_contains(refusal(other), "with --adjacency agent, and this run is planned with record");
 }
 
 TEST_F(RunAccounts, AreSignedByTheIdentitiesOfTheirAgents) {

@@ -34,16 +34,16 @@ const std::vector<GlossaryTerm>& glossary() {
          "A participant that follows the protocol and tries to learn about the others from what it "
          "receives and from the seeds it holds."},
         {"delta",
-         "A small probability that the promise of epsilon may fail by. It should be well below one "
-         "divided by the number of people."},
+         "The small probability with which the promise of epsilon may fail. It should be well "
+         "below one divided by the number of people."},
         {"differential privacy",
          "The promise that what an observer sees is almost as likely without one unit of data as "
          "with it. Epsilon and delta say what almost means."},
         {"epsilon",
          "The measure of what can be learnt. Whatever an observer may conclude is at most e to the "
-         "power of epsilon times as likely with one unit of data as without it, plus delta. "
-         "Smaller "
-         "is more private; 0 is nothing; without a limit is no protection."},
+         "power of epsilon times as likely with one unit of data as without it, plus delta. A "
+         "smaller epsilon is more private: 0 means that nothing can be learnt, and an infinite "
+         "epsilon means no protection."},
         {"graph", "Who sends models to whom. Neighbours are those with a link between them."},
         {"ledger",
          "The file in which a run says what it has revealed, and to whom: "

@@ -60,8 +60,8 @@ void add_observers(ObserverFigures& figures,
 
 std::string out_of_time_note(const ObserverFigures& figures, long observers, double time_limit) {
     return fmt::format(
-        "{} of {} observers are in this page, for the time they take (--time-limit {:g}; a longer "
-        "one has more, sotto account --run has any)",
+        "{} of {} observers are in this page, because of the time they take (--time-limit {:g}; a "
+        "longer limit includes more, and sotto account --run computes any)",
         figures.observers,
         observers,
         time_limit);

@@ -261,7 +261,8 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run,
     if (figures.out_of_time)
         figures.note = out_of_time_note(figures, std::ssize(observers), config.time_limit);
     else if (largest == 0 && figures.agents > 1)
-        figures.note = "only the eavesdropper is in this page, for the time it takes";
+        figures.note =
+            "only the eavesdropper is in this page, because of the time that others take";
     else if (largest + 1 < figures.agents)
         figures.note = fmt::format(
             "coalitions of up to {} agent{} are in this page", largest, largest == 1 ? "" : "s");
@@ -331,7 +332,7 @@ ObserverFigures figures_as_of_all_messages(const RecordedRun& run, const Observe
     // All but the eavesdropper, who is not an agent.
     figures.observers = all.observers - 1;
     figures.epsilon.assign(all.epsilon.begin() + all.agents, all.epsilon.end());
-    if (all.out_of_time) figures.note = "there are as many as of those with every message";
+    if (all.out_of_time) figures.note = "there are as many as with every message";
     return figures;
 }
 
@@ -343,11 +344,11 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
     if (figures.agents < 2) return figures;
     const auto subject = account_subject_of(run);
     if (subject->process.rounds() > most_partial_rounds)
-        throw ConfigError(fmt::format(
-            "partial views of {} rounds are too much work for a page (up to {} rounds are shown; "
-            "sotto account --run has them)",
-            subject->process.rounds(),
-            most_partial_rounds));
+        throw ConfigError(
+            fmt::format("partial views of {} rounds are too much work for a page (up to {} rounds "
+                        "are shown; sotto account --run computes them)",
+                        subject->process.rounds(),
+                        most_partial_rounds));
     const std::vector<int> there = agents_there(subject->process);
     const auto row = [&](const std::vector<int>& members) {
         const Question question = question_of(figures.kind, members, there);

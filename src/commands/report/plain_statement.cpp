@@ -87,7 +87,8 @@ std::string who_takes_part(const StatedRun& run) {
     const Json& rounds = ledger.at("rounds");
     std::string text = fmt::format(
         "{} {}s train a model together in {} {}s. Their data stay where they are: every agent "
-        "sends models with {} to its neighbours in the {}. What else is told is said below.",
+        "sends models with {} to its neighbours in the {}. What else is known to others is listed "
+        "below.",
         ledger.at("agents").size(),
         term_link("agent"),
         rounds.at("planned").get<long>(),
@@ -183,9 +184,8 @@ std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
         number_text(epsilon, 4),
         failing);
     text += fmt::format(
-        "Whoever must tell by this run alone whether that is so, with even odds before, is right "
-        "in "
-        "at most {} of cases; a coin is right in 50 %. The promise is {}.",
+        "Whoever must decide by this run alone whether that is so, with even odds before, is right "
+        "in at most {} of cases; a coin is right in 50 %. The promise is {}.",
         percent(delta + (1 - delta) * factor / (1 + factor)),
         term_link("differential privacy"));
     if (epsilon > 5)
@@ -236,8 +236,8 @@ std::string assumptions(const Json& ledger) {
          "It is assumed that the data are used in this run only. What several runs on the same "
          "data show, trials with other options among them, adds up; "
          "<code>sotto ledger DIR DIR</code> says to what.",
-         fmt::format("The figures are those of the run's {} at the time this was written; one of a "
-                     "run that goes on counts all planned rounds.",
+         fmt::format("The figures are those of the run's {} at the time this was written; while a "
+                     "run goes on, they count all planned rounds.",
                      term_link("ledger"))});
 }
 

@@ -36,7 +36,8 @@ void add_attacked_graph(ReportAccount& account, const ReportConfig& config) {
         account.graph = page_graph(built, {});
     else
         account.missing.emplace_back(
-            "The graph is not shown: the one its options make now is not that of manifest.json.");
+            "The graph is not shown: the one that its options give now is not that of "
+            "manifest.json.");
 }
 
 void add_figures(ReportAccount& account, const ReportConfig& config, Clock::time_point start) {
@@ -122,8 +123,8 @@ class ReportData {
         data_["summary"] = ended ? found(json_of_run(directory / "summary.json")) : Json();
         if (!ended && !live)
             report_.missing.emplace_back(
-                "There is no summary.json: the run has not ended, or ended in a failure. So it is "
-                "not known where time went on every rank.");
+                "There is no summary.json, because the run has not ended or has failed. So it is "
+                "not known how each rank spent its time.");
         const bool attacked = fs::exists(directory / "audit.json");
         data_["audit"] = attacked ? found(json_of_run(directory / "audit.json")) : Json();
         const auto failure = directory / "failure.txt";

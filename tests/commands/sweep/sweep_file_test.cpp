@@ -75,7 +75,7 @@ TEST(SweepFile, RefusesWhatDoesNotBelongThere) {
     expect_contains(refusal("epsilom = 1\n"), "did you mean 'epsilon'?");
     expect_contains(refusal("resume = a\n"), "(it belongs to a single run)");
     expect_contains(refusal("json = a\n"), "(it belongs to a single run)");
-    expect_contains(refusal("epsilon = 1 1\n"), "x.ini: epsilon: the value 1 is there twice");
+    expect_contains(refusal("epsilon = 1 1\n"), "x.ini: epsilon: the value 1 is given twice");
     expect_contains(refusal("epsilon =\n"), "a value is needed");
     expect_contains(refusal("[a]\nthreads = 2\n"), "before the first [section]");
     expect_contains(refusal("keep-runs = maybe\n"), "keep-runs");
