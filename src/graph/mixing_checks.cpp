@@ -86,11 +86,11 @@ void check_mixing(const Graph& graph,
             fmt::format("{}: it has negative entries, which push-sum cannot have", name));
     const double modulus = modulus_off_the_mean(dense);
     if (!(modulus <= 1 + row_sum_tolerance))
-        throw DataError(
-            fmt::format("{}: it has negative entries, and an eigenvalue beside that of the mean of "
-                        "modulus {:.12g}; it must be at most 1, or differences between agents grow",
-                        name,
-                        modulus));
+        throw DataError(fmt::format(
+            "{}: it has negative entries, and an eigenvalue other than that of the mean has "
+            "modulus {:.12g}; it must be at most 1, or differences between agents grow",
+            name,
+            modulus));
 }
 
 }  // namespace sotto

@@ -363,12 +363,12 @@ void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling,
     local.description = fmt::format("{} (one file an agent)", config.data);
     if (local.shape.target == Target::label)
         local.statements.emplace_back(
-            "Which labels occur in an agent's files is told to all agents, so that they agree on "
-            "the classes; it is taken as public and not counted.");
+            "All agents learn which labels occur in an agent's files, so that they agree on the "
+            "classes; this is taken as public and not counted.");
     if (local.shape.table)
         local.statements.emplace_back(
-            "Which columns of an agent's files have texts, and which texts occur in them, is told "
-            "to all agents, so that they agree on the features; it is taken as public and not "
+            "All agents learn which columns of an agent's files have texts, and which texts occur "
+            "in them, so that they agree on the features; this is taken as public and not "
             "counted.");
     if (scaling.by_data())
         local.statements.emplace_back(

@@ -53,11 +53,11 @@ TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
     dense << 0.4, 0.6, 0, 0.6, -0.2, 0.6, 0, 0.6, 0.4;
     EXPECT_NO_THROW(check_mixing(path, dense, MixingKind::averaging, "x"));
     dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
-    EXPECT_TRUE(contains(message_of<DataError>([&] {
-                             check_mixing(path, dense, MixingKind::averaging, "mixing file x");
-                         }),
-                         "mixing file x: it has negative entries, and an eigenvalue beside that of "
-                         "the mean of modulus 1.4"));
+    EXPECT_TRUE(
+        contains(message_of<DataError>(
+                     [&] { check_mixing(path, dense, MixingKind::averaging, "mixing file x"); }),
+                 "mixing file x: it has negative entries, and an eigenvalue other than that "
+                 "of the mean has modulus 1.4"));
     dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
     EXPECT_TRUE(contains(
         message_of<DataError>([&] { check_mixing(path, dense, MixingKind::averaging, "x"); }),

@@ -20,9 +20,8 @@ std::string target_of(std::string_view name) {
 const std::vector<GlossaryTerm>& glossary() {
     static const std::vector<GlossaryTerm> terms{
         {"adjacency",
-         "What one protected unit is: one record, or all data of one agent. Epsilon says how "
-         "little "
-         "the run shows of one such unit."},
+         "The unit that is protected: one record, or all data of one agent. Epsilon says how "
+         "little the run reveals about one such unit."},
         {"agent",
          "A participant that keeps its data to itself and trains a model of its own, for example a "
          "hospital."},
@@ -38,13 +37,13 @@ const std::vector<GlossaryTerm>& glossary() {
          "below one divided by the number of people."},
         {"differential privacy",
          "The promise that what an observer sees is almost as likely without one unit of data as "
-         "with it. Epsilon and delta say what almost means."},
+         "with it. Epsilon and delta say how close to equally likely that is."},
         {"epsilon",
          "The measure of what can be learnt. Whatever an observer may conclude is at most e to the "
          "power of epsilon times as likely with one unit of data as without it, plus delta. A "
          "smaller epsilon is more private: 0 means that nothing can be learnt, and an infinite "
          "epsilon means no protection."},
-        {"graph", "Who sends models to whom. Neighbours are those with a link between them."},
+        {"graph", "Who sends models to whom. Agents with a link between them are neighbours."},
         {"ledger",
          "The file in which a run says what it has revealed, and to whom: "
          "ledger.json."},
@@ -54,8 +53,8 @@ const std::vector<GlossaryTerm>& glossary() {
          "Random numbers that agents add to what they send, so that nobody can tell what is noise "
          "and what comes from data."},
         {"outsider",
-         "Somebody who is no participant and records every message of every round, also called the "
-         "eavesdropper."},
+         "Somebody who does not take part and records every message of every round, also called "
+         "the eavesdropper."},
         {"partial view",
          "What one agent really sees: the messages of its neighbours and no others."},
         {"record", "One row of the data, for example one patient's."},

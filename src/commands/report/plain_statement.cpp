@@ -204,9 +204,8 @@ std::string what_is_not_protected(const Json& ledger,
                        : "Somebody with records at several agents is protected less: odds may "
                          "change by the factor once for every agent.";
     std::vector<std::string> lines{
-        "What is true of many people is learnt, as it is meant to be: it can be said of somebody "
-        "who "
-        "did not take part, too.",
+        "What is true of many people is learnt, as it is meant to be: it is also true of somebody "
+        "who did not take part.",
         unit.adjacency == Adjacency::agent || unit.adjacency == Adjacency::agent_zero_out
             ? "That an agent takes part at all, the graph, the number of rounds and the options "
               "are "
