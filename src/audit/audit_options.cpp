@@ -80,8 +80,8 @@ std::vector<Option<AuditConfig>> verdict_options() {
           .beside_run = true},
          bound(&AuditConfig::run, folder_path())},
         {{.name = "report",
-          .help = "FILE for a page that draws the attack: attackers, target, measured against "
-                  "accounted (sotto report)",
+          .help = "FILE for a page about the attack: attackers, target, and what was measured "
+                  "against what is accounted for (sotto report)",
           .reproduces_run = false},
          bound(&AuditConfig::report, file_path())}};
 }

@@ -143,7 +143,7 @@ If the name ends in `.svg`, the picture of both is drawn by gnuplot, if that is 
           .beside_run = true},
          bound(&AccountOptions::by_distance, file_path())},
         {{.name = "threads",
-          .help = "threads of one process (0: all cores; under mpirun 1)",
+          .help = "threads of one process (0: all cores, or one under mpirun)",
           .beside_run = true,
           .changes_results = false},
          bound(&AccountOptions::asked_threads, whole(0, 4096))}};
