@@ -266,7 +266,7 @@ PublishedBound muffliato_record() {
             .title = "muffliato",
             .source = "Cyffers et al. 2022",
             .says =
-                "epsilon of one gossip step a round for inputs fixed in advance, by Muffliato's "
+                "epsilon of one gossip step per round for inputs fixed in advance, by Muffliato's "
                 "analysis",
             .of_view = muffliato_of_view};
 }

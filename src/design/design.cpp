@@ -44,7 +44,7 @@ std::string name_of(const TemporalShape& shape) {
     std::string name = "dense";
     if (shape.kind == TemporalShape::Kind::banded) name = fmt::format("banded:{}", shape.band);
     if (shape.kind == TemporalShape::Kind::one_lag) name = "one-lag";
-    return shape.restart > 0 ? fmt::format("{}, restarted every {} rounds", name, shape.restart)
+    return shape.restart > 0 ? fmt::format("{}, begun anew every {} rounds", name, shape.restart)
                              : name;
 }
 

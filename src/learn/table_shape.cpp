@@ -63,10 +63,10 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
     for (const std::string& entry : entries) {
         const std::size_t equal = entry.rfind('='), colon = entry.rfind(':');
         if (equal == entry.npos || colon == entry.npos || colon < equal)
-            throw ConfigError(fmt::format(
-                "bounds: \"{}\" is not allowed (allowed: NAME=LOW:HIGH for every column of "
-                "numbers, between commas, or a file with one a line)",
-                entry.substr(0, 40)));
+            throw ConfigError(
+                fmt::format("bounds: \"{}\" is not allowed (allowed: NAME=LOW:HIGH for every "
+                            "column of numbers, separated by commas, or a file with one per line)",
+                            entry.substr(0, 40)));
         const std::string_view numbers = std::string_view(entry).substr(equal + 1);
         const std::string name = stripped(std::string_view(entry).substr(0, equal));
         const std::string low = stripped(numbers.substr(0, colon - equal - 1)),

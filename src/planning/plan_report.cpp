@@ -339,11 +339,11 @@ void require_clients_that_come_and_go(const PlanConfig& config) {
 void require_possible_updates(const PlanConfig& config) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (mechanism.local_updates && config.gossip_steps > 1)
-        throw ConfigError(fmt::format(
-            "gossip-steps: {} is not possible with mechanism {}, whose server takes one mean a "
-            "round (allowed: 1)",
-            config.gossip_steps,
-            mechanism.name));
+        throw ConfigError(
+            fmt::format("gossip-steps: {} is not possible with mechanism {}, whose server takes "
+                        "one mean per round (allowed: 1)",
+                        config.gossip_steps,
+                        mechanism.name));
     if (!asks_for_updates(config)) return;
     if (!mechanism.local_updates)
         refuse_updates(

@@ -183,7 +183,7 @@ TEST(SettledPlan, TakesAShapeOfAPeerOrRefusesIt) {
                                    "banded:-1",
                                    "banded:1e9",
                                    "banded:9999999999999999999",
-                                   "dense, restarted every 3 rounds",
+                                   "dense, begun anew every 3 rounds",
                                    "\n"})
         EXPECT_THROW((void)shape_heard(said), ConfigError) << said;
     EXPECT_THROW((void)shape_heard(std::string(100, 'x')), NetworkError);

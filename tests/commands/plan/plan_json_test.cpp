@@ -114,8 +114,8 @@ TEST(PlanReportJson, SaysHowTheTemporalFactorWasChosen) {
     const Json choice = json_of(result, config)["temporal_choice"];
     EXPECT_EQ(choice["temporal"], "one-lag");
     EXPECT_EQ(choice["reason"],
-              "one-lag, restarted every 20 rounds: dense noise would keep 19 rounds, which is too "
-              "much; banded:7, restarted every 20 rounds leaves 1.33 times as much");
+              "one-lag, begun anew every 20 rounds: dense noise would keep 19 rounds, which is too "
+              "much; banded:7, begun anew every 20 rounds leaves 1.33 times as much");
     ASSERT_EQ(choice["candidates"].size(), 2U);
     EXPECT_EQ(choice["candidates"][0]["temporal"], "banded:7");
     EXPECT_EQ(choice["candidates"][0]["noise"], 8);
