@@ -43,14 +43,16 @@ Asked read_asked(const AccountConfig& config, const Graph& graph) {
     if (config.targets != "all")
         for (const int member : members)
             if (std::ranges::binary_search(asked.targets, member))
-                throw ConfigError(fmt::format(
-                    "--targets: agent {} is an observer of --view {} and knows its own data",
-                    member,
-                    name_of(asked.query)));
+                throw ConfigError(
+                    fmt::format("--targets: agent {} is an observer of --view {} and knows its own "
+                                "data (allowed: agents that do not observe)",
+                                member,
+                                name_of(asked.query)));
     asked.targets = without(asked.targets, members);
     if (asked.targets.empty())
         throw ConfigError(
-            fmt::format("--view {}: all agents are observers, nobody is left to learn about",
+            fmt::format("--view {}: all agents are observers, so nobody is left to learn about "
+                        "(allowed: all agents but one at most)",
                         name_of(asked.query)));
     return asked;
 }

@@ -128,8 +128,11 @@ std::vector<ComposedAgent> composed_agents(const std::vector<RecordedLedger>& ru
             const std::string key =
                 match == AgentMatch::identity ? *agent.identity : fmt::format("{}", agent.number);
             if (!here.insert(key).second)
-                throw DataError(fmt::format(
-                    "{}: two of its agents have the identity {}", run.directory.string(), key));
+                throw DataError(
+                    fmt::format("{}: two of its agents have the identity {} (every agent needs an "
+                                "identity of its own)",
+                                run.directory.string(),
+                                key));
             const auto [place, fresh] = known.try_emplace(key, agents.size());
             if (fresh)
                 agents.push_back({agent.number,

@@ -38,10 +38,11 @@ std::vector<Departure> parse_departures(const std::string& text, const Graph& gr
         auto agents = parse_agent_list("--departures", part.substr(colon + 1), graph);
         for (const int agent : agents)
             if (std::ranges::find(gone, agent) != gone.end())
-                throw ConfigError(fmt::format("--departures: agent {} has already left", agent));
+                throw ConfigError(fmt::format(
+                    "--departures: agent {} has already left (name every agent once)", agent));
         gone.insert(gone.end(), agents.begin(), agents.end());
         if (static_cast<int>(gone.size()) >= graph.agents())
-            throw ConfigError("--departures: nobody is left");
+            throw ConfigError("--departures: nobody is left (allowed: at least one agent stays)");
         departures.push_back({static_cast<long>(round), std::move(agents)});
     }
     return departures;

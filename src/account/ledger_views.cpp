@@ -47,7 +47,9 @@ void require_fit_for_a_ledger(const ViewQuery& query, int agents) {
                         name_of(query)));
     const View* const one = query.one_observer();
     if (one != nullptr && static_cast<int>(one->members.size()) == agents)
-        throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
+        throw ConfigError(fmt::format(
+            "view: {} leaves nobody to learn about (allowed: all agents but one at most)",
+            name_of(query)));
 }
 
 std::vector<int> targets_of(const View& view, const SentRounds& run) {

@@ -71,7 +71,9 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
     const View* const view = query.one_observer();
     const bool nobody = view != nullptr && agents_outside(*view, graph.agents()).empty();
     if (nobody || (view == nullptr && query.arguments.size >= graph.agents()))
-        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
+        throw ConfigError(fmt::format(
+            "--view: {} leaves nobody to learn about (allowed: all agents but one at most)",
+            config.view));
     return query;
 }
 
@@ -217,7 +219,8 @@ std::optional<int> asked_target(const AuditConfig& config, const AuditSubject& s
     require_in_range("--target", *config.target, 0, subject.topography.graph.agents() - 1);
     if (subject.view.has_member(*config.target))
         throw ConfigError(
-            fmt::format("--target: agent {} is an observer of --view {} and knows its own data",
+            fmt::format("--target: agent {} is an observer of --view {} and knows its own data "
+                        "(allowed: agents that do not observe)",
                         *config.target,
                         config.view));
     return config.target;

@@ -175,7 +175,8 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     for (const auto& [u, v] : raw.edges)
         edges.emplace_back(rank[static_cast<std::size_t>(u)], rank[static_cast<std::size_t>(v)]);
     if (static_cast<std::size_t>(raw.self_loops) == raw.edges.size())
-        throw DataError(fmt::format("edge list {}: no edge between two different labels", path));
+        throw DataError(fmt::format(
+            "edge list {}: no edge between two different labels (at least one is needed)", path));
 
     const Graph whole =
         Graph::from_links(static_cast<int>(labels.size()), directed, std::move(edges));

@@ -204,7 +204,8 @@ void sort_agents(const std::string& option, std::vector<int>& agents) {
     std::ranges::sort(agents);
     const auto repeated = std::ranges::adjacent_find(agents);
     if (repeated != agents.end())
-        throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
+        throw ConfigError(
+            fmt::format("{}: agent {} is named twice (name every agent once)", option, *repeated));
 }
 
 /// The parts between commas; a final comma adds none.

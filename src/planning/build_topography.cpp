@@ -119,7 +119,8 @@ BuiltTopography built_topography(const GraphConfig& config, const PlanConfig* pl
     DescribedGraph made = configured_graph(config);
     if (!made.graph.connected())
         throw ConfigError(
-            "graph: it is not connected, so agents in different parts could never agree");
+            "graph: it is not connected, so agents in different parts could never agree (allowed: "
+            "a connected graph)");
     auto [graph, matrices] = schedule_of(config, plan, rounds, std::move(made.graph));
     if (config.mixing_schedule != "fixed")
         made.description += fmt::format(", mixing schedule {} of {} round{}",

@@ -200,7 +200,8 @@ Membership members_after(const RunHistory& history, const ResumeConfig& change) 
     std::ranges::set_difference(before.numbers, change.without, std::back_inserter(rest));
     Membership members{before.all, {}};
     std::ranges::set_union(rest, change.joining, std::back_inserter(members.numbers));
-    if (members.numbers.empty()) throw ConfigError("--without: nobody is left");
+    if (members.numbers.empty())
+        throw ConfigError("--without: nobody is left (allowed: at least one agent stays)");
     return members;
 }
 

@@ -53,7 +53,8 @@ std::vector<ComparedMechanism> parse_compared_mechanisms(const std::string& opti
     std::vector<ComparedMechanism> mechanisms;
     for (const auto word : split(text, ',')) {
         if (std::ranges::find(mechanisms, word, &ComparedMechanism::label) != mechanisms.end())
-            throw ConfigError(fmt::format("{}: '{}' is given twice", option, word));
+            throw ConfigError(
+                fmt::format("{}: '{}' is given twice (name every mechanism once)", option, word));
         mechanisms.push_back(compared_mechanism(option, word));
     }
     return mechanisms;

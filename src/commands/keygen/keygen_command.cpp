@@ -45,7 +45,10 @@ std::vector<WrittenGroup> options_of_keygen() {
 KeygenOptions read_keygen_options(const OptionTexts& given) {
     for (const char* needed : {"identity", "roster"})
         if (!given.contains(needed))
-            throw ConfigError(fmt::format("--{}: a value is needed", needed));
+            throw ConfigError(
+                fmt::format("--{}: a value is needed (example: sotto keygen --identity "
+                            "agent0.identity --roster agents.roster)",
+                            needed));
     KeygenOptions config = option_set_of_keygen().read(given);
     if (differs_by_agent(config.identity))
         throw ConfigError(
