@@ -218,7 +218,7 @@ std::vector<Option<AskedPlan>> budget_options() {
     return {{{.name = "epsilon",
               .common = true,
               .other_names = {"target-epsilon"},
-              .help = "epsilon of the privacy budget, above 0",
+              .help = "epsilon of the privacy budget, > 0",
               .peers_may_set = false},
              bound(&PlanConfig::epsilon, positive_real())},
             {{.name = "delta",
