@@ -14,7 +14,7 @@ def main():
                 runs.append(json.loads(common.output_of(
                     [common.program("plan"), "low_rank", agents, utility, round(share * agents)])))
     text = ("R = s2 I + the largest eigenvectors of corn's optimal R, best s2, scaled to feasibility; Erdos-Renyi\n"
-            "p=0.5. Noise that survives mixing, as a multiple of the optimum's. An agent draws rank + 1 streams\n"
+            "p=0.5. Noise that is left after mixing, as a multiple of the optimum's. An agent draws rank + 1 streams\n"
             "(with the triangular factor: half the agents on average).\n\n")
     text += common.table(["agents", "utility", "rank", "times optimum", "ldp"],
                          [[r["agents"], r["utility"], r["rank"], f"{r['times_optimum']:.2f}",

@@ -141,7 +141,7 @@ def caption_c1(table, size):
     dense = [x for x in table.xs("p", "decor") if x != sparse]
     return Caption(
         paper="the noise left after one mixing step, Tr(W R Wᵀ), of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and n (p = 0.5, "
-              "ε = 10), log scale. No numbers in the text.",
+              "ε = 10), log scale. The text gives no numbers.",
         setting=f"the same, in units of the gradient squared: {setting_text(size)}.",
         claims=[
             Claim("LDP has the highest variance: DECOR is below it", everywhere("decor", "ldp"), (LOWER,)),

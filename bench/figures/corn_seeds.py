@@ -72,14 +72,14 @@ def caption(table, size):
               "q = n - 1 is LDP. The text gives no numbers, no groups and no q.",
         setting=f"the same over LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
                 f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Seeds belong to m "
-                f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. Margin {SOLVED:g}, to "
+                f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. The margin is {SOLVED:g}, to "
                 f"which plans are certified.",
         claims=[
             Claim("with disjoint groups and q = 0, more seeds leave no less noise", steps, (HIGHER, SAME)),
             Claim("m = n is LDP", at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,)),
         ],
-        notes="every agent has its own private variance (in the paper one for all), which leaves no more noise. Dividing by LDP's "
-              "removes the effect of ε, T and C, one factor for all curves.",
+        notes="every agent has its own private variance (in the paper all agents have the same one), which leaves no more noise. "
+              "Dividing by LDP's noise removes the effect of ε, T and C, which is one factor for all curves.",
         ours=[
             Told(f"one seed for all (m = {first:g}) less LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
             Claim("against one curious agent (q = 1) disjoint groups are worth nothing, since whoever shares a seed removes its noise: "

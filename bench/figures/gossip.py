@@ -78,7 +78,7 @@ def caption_g1(table, size):
     return Caption(
         paper="Left: the squared sensitivity of a random agent, seen by another through secure sums, on an Erdős–Rényi graph. Right: the "
               "sensitivity on the Facebook graph (4039 nodes) for observer 300, two neighbours and two others; the text states no result. "
-              "Graph size and p of the left figure are lost in the text at hand.",
+              "The text that we have does not show graph size and p of the left figure.",
         setting="`sotto account --inputs fixed`, max-degree weights, noise and sensitivity 1, without the observer's own noise. "
                 f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b) messages and (c) secure sums: squared "
                 f"sensitivity / T (1 is what all messages show).",
@@ -86,8 +86,8 @@ def caption_g1(table, size):
                       f"T/n: growth per round from T = {before:g} to {last:g}, against 1/n = {1 / AGENTS:g} (margin: factor "
                       f"{1 + NEAR_LINE:g})",
                       [("", verdicts.against(verdicts.exact(growth), 1 / AGENTS, log=True, margin=1 + NEAR_LINE))], (SAME,))],
-        notes="[G] Lemma 1 takes contributions of one sign for the worst, assuming that its matrix has no negative entry; mixing makes "
-              "some negative. sotto's guarantees use the certified figure.",
+        notes="[G] Lemma 1 takes contributions of one sign to be the worst, assuming that its matrix has no negative entries; mixing "
+              "makes some of them negative. sotto's guarantees use the certified figure.",
         ours=[
             Told("(a), observer and target not neighbours: certified over all contributions of norm 1, against one sign",
                  table.cells("er", CERTIFIED, CONSTANT, lambda x: x == last)),
@@ -217,7 +217,7 @@ def caption_g2(table, size):
             Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the largest T",
                   table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
         ],
-        notes="both theorems take contributions of one sign in all rounds for the worst ([G] Lemma 1); (b) shows the effect on the "
+        notes="both theorems take contributions of one sign in all rounds to be the worst ([G] Lemma 1); (b) shows the effect on the "
               "crossing.",
         ours=[
             Claim("(b), any sign: no crossing (worst found for Theorem 4's matrix against a certified bound for Theorem 3's)",

@@ -82,9 +82,9 @@ def section(figure, table, made, folder):
             f"Numbers: [{figure.name}.csv]({folder}/{figure.name}.csv).\n")
 
 
-INTRODUCTION = """# Published figures, made again
+INTRODUCTION = """# Published figures, reproduced
 
-Each section makes a figure of a paper again and says what agrees with the paper, what differs, and what the trainings do not decide. The
+Each section reproduces a figure of a paper and says what agrees with the paper, what differs, and what the trainings do not decide. The
 papers are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
 factorization and [H] graph-homomorphic perturbations; figures have the paper's letter and number. A9A,
 SERVER, FREE, JOINT and SCALE are our own.
@@ -109,22 +109,22 @@ One rule (`bench/figures/verdicts.py`) compares two curves, paired by seed (of g
 (Student's t) of their differences or, on a logarithmic axis with positive values, of their ratios' logarithms:
 
 - the same: the whole interval is within the margin (where none is stated: {tolerance:g}, relative);
-- lower or higher: it is not, and excludes 0;
+- lower or higher: the interval is not within the margin, and excludes 0;
 - not decided: otherwise.
 
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
-Intervals of numbers without chance have no width. They are not widened for multiple comparisons: of twenty between equal curves, expect
-one to be decided by chance. Every number in a sentence about results is made from the tables.
+Numbers that do not depend on chance have intervals without width. Intervals are not widened for multiple comparisons: of twenty
+comparisons of equal curves, expect one to be decided by chance. Every number in a sentence about results is made from the tables.
 
 ## What holds for all figures
 
 - The injected noise is the noise accounted for, with the same clip; tests measure it on the messages.
 - Weights are Metropolis, 1/(1 + larger degree), unless stated. The papers print 1/(degree + 1), which is not doubly stochastic on irregular
   graphs; the published code of [W] uses the larger degree.
-- Calibration: exact is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than it could below epsilon 36
-  and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
-- Step sizes are tuned for every cell. Where the best is at an edge of the grid, sizes beyond are tried.
-- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they show spread, and do not decide.
+- Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than the budget below epsilon
+  36 and more than the budget above. `rdp` inverts Theorem 2 of [W], as its published code does.
+- Step sizes are tuned for every cell. If the best one is at an edge of the grid, further ones are tried.
+- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they show the spread and decide no comparison.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
   aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
   of agents a seed and withstands any one curious agent.

@@ -83,7 +83,8 @@ def caption(table, size):
             Claim(f"from distance {FAR} on gains are at least two orders of magnitude: against {HUNDREDFOLD}",
                   [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
         ],
-        notes="the Mastodon servers stand for PeerTube ([absent data](#absent-data)). For training these figures hold only if gradients do "
+        notes="the Mastodon servers take the place of PeerTube ([absent data](#absent-data)). For training these figures hold only if "
+              "gradients do "
               "not carry others' data on ([views](accounting.md#views)): [U] Theorem 8 overlooks that.",
         ours=[Told("exact figure against the formula, means, where they differ",
                    [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),

@@ -33,7 +33,7 @@ def caption(table, size):
         paper="",
         setting=f"test loss on a9a with Metropolis weights and with `--mixing optimised` "
                 f"([equations](equations.md#mixing-weights-and-noise-together); future work in [W]), one exchange per round; {SETTING}. "
-                f"`bench/run free` measures.",
+                f"Measured by `bench/run free`.",
         claims=[Claim(f"`{NAMES[mechanism]}`, {name}: optimised weights have less loss", cells(mechanism, place), (LOWER,))
                 for mechanism in free.MECHANISMS for place, (_, _, name) in enumerate(PLACES)])
 

@@ -21,7 +21,7 @@ def caption_w1(table, size):
     both = lambda first, second: [cell for panel in ("epsilon", "p") for cell in table.cells(panel, first, second)]
     return Caption(
         paper="the independent part of every agent's noise against ε (p = 0.5) and p (ε = 10), log scale: σ²_mix (Whisper), σ²_pair "
-              "(DECOR), σ²_ldp, and σ²_cdp = σ²_ldp/n. No numbers in the text.",
+              "(DECOR), σ²_ldp, and σ²_cdp = σ²_ldp/n. The text gives no numbers.",
         setting=f"the smallest eigenvalue of R, which is the largest σ² in R = σ²I + R_cor; {plans.setting_text(size)}.",
         claims=[
             Claim("DECOR is below LDP, the upper bound", both("decor", "ldp"), (LOWER,)),
@@ -39,7 +39,7 @@ def caption_w1(table, size):
             Told("Whisper, in the paper much closer to CDP than DECOR, against CDP", both("corn one-step", "cdp")),
             Told("`corn horizon` against `corn one-step`", table.cells("p", "corn horizon", "corn one-step")),
             Told(f"`{plans.EXACT}` against `corn one-step`", table.cells("epsilon", plans.EXACT, "corn one-step")),
-            Told("`pairs q=1`, of which only noise unknown to one agent protects, against `ldp`",
+            Told("`pairs q=1`, counting only noise that one agent does not know, against `ldp`",
                  table.cells("p", "pairs q=1", "ldp")),
         ])
 

@@ -119,7 +119,7 @@ class Run:
             axes = matplotlib.pyplot.figure().add_subplot()
         for name in (against, *wanted):
             if name not in metrics:
-                raise DataError(f"{name}: is no column of metrics.csv ({', '.join(metrics)})")
+                raise DataError(f"{name}: is not a column of metrics.csv ({', '.join(metrics)})")
         for name in wanted:
             axes.plot(metrics[against], metrics[name], label=name)
         axes.set_xlabel(against)

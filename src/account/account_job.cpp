@@ -43,14 +43,16 @@ Asked read_asked(const AccountConfig& config, const Graph& graph) {
     if (config.targets != "all")
         for (const int member : members)
             if (std::ranges::binary_search(asked.targets, member))
-                throw ConfigError(fmt::format(
-                    "--targets: agent {} is an observer of --view {} and knows its own data",
-                    member,
-                    name_of(asked.query)));
+                throw ConfigError(
+                    fmt::format("--targets: agent {} is an observer of --view {} and knows its own "
+                                "data (allowed: agents that do not observe)",
+                                member,
+                                name_of(asked.query)));
     asked.targets = without(asked.targets, members);
     if (asked.targets.empty())
         throw ConfigError(
-            fmt::format("--view {}: all agents are observers, nobody is left to learn about",
+            fmt::format("--view {}: all agents are observers, so nobody is left to learn about "
+                        "(allowed: all agents but one at most)",
                         name_of(asked.query)));
     return asked;
 }
@@ -298,7 +300,7 @@ Number number_from(std::string_view option, std::string_view name, std::string_v
     Number value{};
     const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (code != std::errc() || end != word.data() + word.size())
-        throw ConfigError(fmt::format("{}: {} '{}' is no number", option, name, word));
+        throw ConfigError(fmt::format("{}: {} '{}' is not a number", option, name, word));
     return value;
 }
 
@@ -404,8 +406,7 @@ std::string sampled_conversion_text(const SampledConversion& conversion) {
                conversion.delta,
                conversion.epsilon_lower,
                gap,
-               gap > 0.01 ? "; no lattice was fine enough, so that this upper bound may be loose"
-                          : "");
+               gap > 0.01 ? "; no lattice was fine enough, so this upper bound may be loose" : "");
 }
 
 }  // namespace sotto

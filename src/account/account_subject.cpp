@@ -46,10 +46,11 @@ std::vector<Departure> parse_departures(const std::string& text, const Graph& gr
         auto agents = parse_agent_list("--departures", part.substr(colon + 1), graph);
         for (const int agent : agents)
             if (std::ranges::find(gone, agent) != gone.end())
-                throw ConfigError(fmt::format("--departures: agent {} has already left", agent));
+                throw ConfigError(fmt::format(
+                    "--departures: agent {} has already left (name every agent once)", agent));
         gone.insert(gone.end(), agents.begin(), agents.end());
         if (static_cast<int>(gone.size()) >= graph.agents())
-            throw ConfigError("--departures: nobody is left");
+            throw ConfigError("--departures: nobody is left (allowed: at least one agent stays)");
         departures.push_back({static_cast<long>(round), std::move(agents)});
     }
     return departures;
@@ -94,7 +95,7 @@ std::vector<Phase> phases_of(const Topography& topography,
     if (topography.mixing.push_sum())
         throw ConfigError(
             "--departures: not possible with --mixing push-sum, whose sums would lack the part of "
-            "who leaves (allowed: row-stochastic)");
+            "agents that leave (allowed: row-stochastic)");
     if (!is_mixing_rule(config.mixing))
         throw ConfigError(fmt::format(
             "--departures: a mixing rule is needed for those who stay; --mixing is '{}'",

@@ -76,8 +76,8 @@ std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
         if (other != counted.end()) {
             const bool same_keys = leave_out_common(run, counted);
             notes.push_back(fmt::format(
-                "{} and {} are continuations of one run: what they have in common counts once, "
-                "what each has sent by itself counts{}",
+                "{} and {} are continuations of one run: what they have in common counts once, and "
+                "what each sent by itself counts{}",
                 other->directory.string(),
                 run.directory.string(),
                 same_keys ? "; both went on with the same noise keys, so the difference of what "
@@ -130,8 +130,11 @@ std::vector<ComposedAgent> composed_agents(const std::vector<RecordedLedger>& ru
             const std::string key =
                 match == AgentMatch::identity ? *agent.identity : fmt::format("{}", agent.number);
             if (!here.insert(key).second)
-                throw DataError(fmt::format(
-                    "{}: two of its agents have the identity {}", run.directory.string(), key));
+                throw DataError(
+                    fmt::format("{}: two of its agents have the identity {} (every agent needs an "
+                                "identity of its own)",
+                                run.directory.string(),
+                                key));
             const auto [place, fresh] = known.try_emplace(key, agents.size());
             if (fresh)
                 agents.push_back({agent.number,
@@ -168,7 +171,7 @@ void add_notes(ComposedRuns& composed) {
             composed.notes.push_back(fmt::format(
                 "{}: {}; all planned rounds count",
                 run.directory.string(),
-                run.status == "failed" ? "it failed" : "it still goes on, or was killed"));
+                run.status == "failed" ? "it failed" : "it is still going on, or was killed"));
         if (run.insecure)
             composed.notes.push_back(fmt::format(
                 "{}: INSECURE, its noise derives from --noise-seed", run.directory.string()));

@@ -33,19 +33,23 @@ std::string statement_about(const LedgerView& entry) {
         "{}: most is learnt about agent {}.{}",
         who,
         entry.target,
-        entry.sound ? ""
-                    : " For gradients fixed in advance only: in a training other agents' gradients "
-                      "carry data on, and this figure is not a guarantee; the headline is.");
+        entry.sound
+            ? ""
+            : " This holds for gradients fixed in advance only: in a training other agents' "
+              "gradients carry data on, so this figure is not a guarantee; the headline is.");
 }
 
 void require_fit_for_a_ledger(const ViewQuery& query, int agents) {
     if (!query.record->allows(ViewUse::ledger))
-        throw ConfigError(fmt::format(
-            "view: {} takes too long beside a training; ask sotto account --run DIR afterwards",
-            name_of(query)));
+        throw ConfigError(
+            fmt::format("view: {} takes too long to compute during a training; run `sotto account "
+                        "--run DIR` afterwards",
+                        name_of(query)));
     const View* const one = query.one_observer();
     if (one != nullptr && static_cast<int>(one->members.size()) == agents)
-        throw ConfigError(fmt::format("view: {} leaves nobody to learn about", name_of(query)));
+        throw ConfigError(fmt::format(
+            "view: {} leaves nobody to learn about (allowed: all agents but one at most)",
+            name_of(query)));
 }
 
 std::vector<int> targets_of(const View& view, const SentRounds& run) {

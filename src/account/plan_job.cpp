@@ -69,23 +69,20 @@ OptionSet<PlanJobConfig> plan_option_set() {
         .add(option_group<PlanJobConfig>(
             "Missed rounds",
             {{{{.name = "dropout-probability",
-                .help = "P from 0 to 0.999: every agent misses every round with it, in what the "
-                        "plan minimises",
+                .help = "P from 0 to 0.999: the plan minimises the noise that is left if every "
+                        "agent misses every round with this probability",
                 .details = R"(
-For loops of your own that go on without an agent's message (`sotto.NoiseSource`): `sotto train` waits for every message
-or ends. An agent that misses a round sends nothing, adds no noise and keeps its model; its neighbours give its weight to
-themselves; noise that was to cancel against its own is left. The plan leaves the least noise in the mean over all
-that, and keeps the same budget, whoever is missing ([equations](../equations.md#rounds-that-agents-miss)). What is revealed:
-`sotto account --dropouts`. One gossip step a round, fixed mixing whose rows sum to 1, no momentum or means of models.)"},
+For logistic loss it is a quarter of the largest squared length of a record's features, and more with `--l2`. The bounds
+are for comparison ([equations](../equations.md#noise-on-messages)): `bounds` of the results has those that the paper
+gives for such a training, at `--dimension` parameters. Noise and privacy do not depend on it.)"},
                bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
             "Output",
             {{{{.name = "out", .common = true, .help = "write the plan to FILE, for --plan"},
                bound(&PlanJobConfig::out, file_path())},
               {{.name = "dimension",
-                .help =
-                    "parameters of the model, for what exchanges cost (and --max-bytes), and for "
-                    "bounds of [H]"},
+                .help = "parameters of the model, for the cost of exchanges (and --max-bytes) and "
+                        "for bounds of [H]"},
                bound(&PlanJobConfig::dimension, whole(1))},
               {{.name = "smoothness",
                 .help = "Lipschitz constant of every agent's gradient, for bounds of [H] (zip-dl, "
@@ -96,13 +93,15 @@ comparison ([equations](../equations.md#noise-on-messages)): `bounds` of the res
 at `--dimension` parameters. Noise and privacy do not depend on it.)"},
                bound(&PlanJobConfig::smoothness, positive_real())},
               {{.name = "unrestricted-bound",
-                .help = "{}: what the best correlation of all agents and rounds leaves, up to 400 "
-                        "agents * rounds",
+                .help = "{}: compute what the best correlation of all agents and rounds would "
+                        "leave, for up to 400 agents * rounds",
                 .details = R"(
-Plans are products: noise is correlated between agents in the same way in every round, and over rounds in the same way for every
-agent. [U] Definition 11 asks for any encoder C, with a row for every agent in every round. `on` prints the least that such noise leaves in
-all models of all rounds within the same budgets against somebody who sees all messages, with its certificate, and how many times
-as much the plan leaves ([equations](../equations.md#any-correlation-of-agents-and-rounds)). It is a figure to compare with: nothing trains with such noise.)"},
+Plans are products: noise is correlated between agents in the same way in every round, and over rounds in the same way
+for every agent. [U] Definition 11 asks for any encoder C, with a row for every agent in every round. `on` prints the
+least noise that such an encoder leaves in all models of all rounds within the same budgets, against somebody who sees
+all messages, together with its certificate and with how many times as much the plan leaves
+([equations](../equations.md#any-correlation-of-agents-and-rounds)). The figure is for comparison: nothing trains with
+such noise.)"},
                bound(&PlanJobConfig::unrestricted_bound, on_off())}}}));
 }
 

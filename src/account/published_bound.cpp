@@ -130,7 +130,7 @@ PublishedBound descent_record() {
             .title = "[H] thm 2",
             .source = "[H] Theorem 2",
             .says =
-                "what a round adds at most to the expected loss of the mean model, beside "
+                "the most that a round adds to the expected loss of the mean model, apart from "
                 "descent; terms of the step's third power are left out",
             .of_training = descent_of};
 }
@@ -266,7 +266,7 @@ PublishedBound muffliato_record() {
             .title = "muffliato",
             .source = "Cyffers et al. 2022",
             .says =
-                "epsilon of one gossip step a round for inputs fixed in advance, by Muffliato's "
+                "epsilon of one gossip step per round for inputs fixed in advance, by Muffliato's "
                 "analysis",
             .of_view = muffliato_of_view};
 }

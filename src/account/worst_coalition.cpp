@@ -247,9 +247,10 @@ std::optional<DropoutAccount> account_for_dropouts(const AccountConfig& config,
                                                    const std::vector<int>& targets) {
     if (!config.dropouts && config.missing.empty()) return std::nullopt;
     if (config.dropouts && !config.missing.empty())
-        throw ConfigError("--missing: --dropouts is given too; one of them says who is missing");
+        throw ConfigError("--missing: --dropouts is given too; give only one of them");
     if (subject.process.phases.size() != 1)
-        throw ConfigError("--departures: not with --dropouts and --missing (allowed: one phase)");
+        throw ConfigError(
+            "--departures: not possible with --dropouts and --missing (allowed: one phase)");
     DropoutAccount account;
     if (!config.missing.empty())
         account.missing = parse_agent_list("--missing", config.missing, *subject.process.graph);

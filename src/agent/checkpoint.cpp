@@ -167,18 +167,18 @@ StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string
     StoredCheckpoint stored;
     const std::size_t head = magic.size() + sizeof(std::uint32_t);
     if (bytes.size() < head + stored.digest.size() || !bytes.starts_with(magic))
-        throw damaged("it is no checkpoint, or cut short");
+        throw damaged("it is not a checkpoint, or it is cut short");
     std::uint32_t found = 0;
     std::memcpy(&found, bytes.data() + magic.size(), sizeof found);
     if (found != format_version)
-        throw damaged(
-            fmt::format("it has version {} (allowed: {}); go on with the sotto that wrote it{}",
-                        found,
-                        format_version,
-                        found < first_without_seeds
-                            ? ", and remove its checkpoints when the run is complete: they "
-                              "hold the agent's seeds, sealed for its identity"
-                            : ""));
+        throw damaged(fmt::format(
+            "it has version {} (allowed: {}); resume with the version of sotto that wrote it{}",
+            found,
+            format_version,
+            found < first_without_seeds
+                ? ", and remove its checkpoints when the run is complete: they "
+                  "hold the agent's seeds, sealed for its identity"
+                : ""));
     const std::string_view content = bytes.substr(0, bytes.size() - stored.digest.size());
     std::memcpy(stored.digest.data(), bytes.data() + content.size(), stored.digest.size());
     if (file_digest(std::span(&content, 1)) != stored.digest) throw damaged("it is damaged");
@@ -319,7 +319,8 @@ std::string read_saved_seeds(const std::filesystem::path& path) {
     const std::string head = file_head();
     if (!bytes.starts_with(head))
         throw DataError(
-            fmt::format("saved seeds {}: they are none, or of another version (allowed: {})",
+            fmt::format("saved seeds {}: the file does not hold saved seeds, or holds those of "
+                        "another version (allowed: {})",
                         path.string(),
                         seeds_version));
     bytes.erase(0, head.size());

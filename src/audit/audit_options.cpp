@@ -27,17 +27,17 @@ std::string attack_help() {
     std::vector<std::string> parts;
     for (const AttackRecord& attack : attacks().records())
         parts.push_back(fmt::format("{} ({})", attack.name, attack.help));
-    return fmt::format("what they try: {}", fmt::join(parts, ", "));
+    return fmt::format("what the attackers try: {}", fmt::join(parts, ", "));
 }
 
 std::vector<Option<AuditConfig>> attack_options() {
     return {{{.name = "attack", .common = true, .help = attack_help(), .details = R"(
-[Threat models](../threat-models.md) says what each of them measures. The default is `canary-records` where batches are
-secretly sampled (`--participation poisson`, which adjacencies `record-add-remove` and `record-zero-out` make the
-default), `membership` with `--data`, otherwise `likelihood`. `canary-records` has defaults of its own: `--adjacency record-add-remove`,
-`--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition`
-(default iid) and `--seed`; `membership` all task options, 1000 rounds by default and the tasks logistic, softmax, mlp
-and cnn. An option that means nothing to an attack is refused (exit code 2).)"},
+[Threat models](../threat-models.md) explains what each of them measures. The default is `canary-records` if batches are
+secretly sampled (`--participation poisson`, which is the default with the adjacencies `record-add-remove` and
+`record-zero-out`), `membership` with `--data`, and `likelihood` otherwise. `canary-records` has defaults of its own:
+`--adjacency record-add-remove`, `--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition` (default
+iid) and `--seed`. `membership` takes all task options, has 1000 rounds by default, and works with the tasks logistic,
+softmax, mlp and cnn. An option that has no meaning with the attack is refused (exit code 2).)"},
              bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
             {{.name = "view", .common = true, .help = "who attacks: {}", .beside_run = true},
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
@@ -56,50 +56,48 @@ OptionFormat<std::optional<int>> agent_or_all() {
 }
 
 std::vector<Option<AuditConfig>> likelihood_options() {
-    return {
-        {{.name = "targets",
-          .common = true,
-          .other_names = {"target"},
-          .help = "whom they want to know about: {}; with all it is the agent that they learn most "
-                  "about",
-          .beside_run = true},
-         bound(&AuditConfig::target, agent_or_all())},
-        {{.name = "hypothesis",
-          .help = "what the target contributes over the rounds: constant, random (signs), worst "
-                  "(signs that the view tells apart best), or all three"},
-         bound(&AuditConfig::hypothesis,
-               any_text(among_others("", {"constant", "random", "worst", "all"})))},
-        {{.name = "trials",
-          .common = true,
-          .help = fmt::format("of every hypothesis (default: as many as the width asks); canary "
-                              "records, {} to {} (default: {})",
-                              fewest_canary_records,
-                              most_canary_records,
-                              default_canary_records)},
-         bound(&AuditConfig::trials, whole(1))},
-        {{.name = "width",
-          .help = "half width of the interval of mu, relative to mu",
-          .beside_run = true},
-         bound(&AuditConfig::width, any_real())}};
+    return {{{.name = "targets",
+              .common = true,
+              .other_names = {"target"},
+              .help = "whose data are attacked: {}; with all it is the agent that is exposed most",
+              .beside_run = true},
+             bound(&AuditConfig::target, agent_or_all())},
+            {{.name = "hypothesis",
+              .help = "what the target contributes over the rounds: constant, random (signs), "
+                      "worst (the signs that the view can tell apart best), or all three"},
+             bound(&AuditConfig::hypothesis,
+                   any_text(among_others("", {"constant", "random", "worst", "all"})))},
+            {{.name = "trials",
+              .common = true,
+              .help = fmt::format("trials of every hypothesis (default: as many as --width needs), "
+                                  "or canary records, {} to {} (default: {})",
+                                  fewest_canary_records,
+                                  most_canary_records,
+                                  default_canary_records)},
+             bound(&AuditConfig::trials, whole(1))},
+            {{.name = "width",
+              .help = "half width of the interval of mu, relative to mu",
+              .beside_run = true},
+             bound(&AuditConfig::width, any_real())}};
 }
 
 std::vector<Option<AuditConfig>> verdict_options() {
-    return {{{.name = "confidence",
-              .help = "of intervals, and of the verdict over all tests together",
-              .beside_run = true},
-             bound(&AuditConfig::level, any_real())},
-            {{.name = "run",
-              .common = true,
-              .help = "DIR of an audit that ran before: look at its recordings again, with another "
-                      "view",
-              .reproduces_run = false,
-              .beside_run = true},
-             bound(&AuditConfig::run, folder_path())},
-            {{.name = "report",
-              .help = "FILE for a page that draws the attack: attackers, target, measured against "
-                      "accounted (sotto report)",
-              .reproduces_run = false},
-             bound(&AuditConfig::report, file_path())}};
+    return {
+        {{.name = "confidence",
+          .help = "confidence of the intervals, and of the verdict over all tests together",
+          .beside_run = true},
+         bound(&AuditConfig::level, any_real())},
+        {{.name = "run",
+          .common = true,
+          .help = "DIR of an earlier audit, whose recordings are analysed again, with another view",
+          .reproduces_run = false,
+          .beside_run = true},
+         bound(&AuditConfig::run, folder_path())},
+        {{.name = "report",
+          .help = "FILE for a page about the attack: attackers, target, and what was measured "
+                  "against what is accounted for (sotto report)",
+          .reproduces_run = false},
+         bound(&AuditConfig::report, file_path())}};
 }
 
 /// Options that have no meaning for an attack: those of the task, unless it trains one, and of the

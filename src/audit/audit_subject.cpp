@@ -39,7 +39,7 @@ void require_participation(const AuditConfig& config) {
     if (attack.sampled)
         throw ConfigError(
             fmt::format("--participation: {} is not possible with --attack {}, whose records take "
-                        "part by secret coins (allowed: poisson; other attacks have the others)",
+                        "part by secret coins (allowed: poisson, or another attack)",
                         name_of(participation),
                         attack.name));
     const auto& all = attacks().records();
@@ -63,15 +63,17 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
                         name_of(query),
                         view_placeholders(ViewUse::audit)));
     if (is_of_worst(query) && !fixed_inputs)
-        throw ConfigError(fmt::format(
-            "--view: {} is not possible with --attack {}, whose run nobody accounts for before "
-            "(allowed: the agents that attack)",
-            config.view,
-            config.attack));
+        throw ConfigError(
+            fmt::format("--view: {} is not possible with --attack {}, whose run is not accounted "
+                        "for in advance (allowed: the agents that attack)",
+                        config.view,
+                        config.attack));
     const View* const view = query.one_observer();
     const bool nobody = view != nullptr && agents_outside(*view, graph.agents()).empty();
     if (nobody || (view == nullptr && query.arguments.size >= graph.agents()))
-        throw ConfigError(fmt::format("--view: {} leaves nobody to learn about", config.view));
+        throw ConfigError(fmt::format(
+            "--view: {} leaves nobody to learn about (allowed: all agents but one at most)",
+            config.view));
     return query;
 }
 
@@ -124,11 +126,11 @@ void require_given_choices(const AskedPlan& plan) {
     if (plan.open.gossip_steps)
         throw ConfigError(
             "gossip-steps: auto is not possible in an audit (allowed: the K that `sotto plan "
-            "--gossip-steps auto` says)");
+            "--gossip-steps auto` prints)");
     if (plan.open.cycle)
         throw ConfigError(
             "participation: cyclic-poisson:auto is not possible in an audit (allowed: the "
-            "cyclic-poisson:b that `sotto plan` says)");
+            "cyclic-poisson:b that `sotto plan` prints)");
 }
 
 MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
@@ -217,7 +219,8 @@ std::optional<int> asked_target(const AuditConfig& config, const AuditSubject& s
     require_in_range("--targets", *config.target, 0, subject.topography.graph.agents() - 1);
     if (subject.view.has_member(*config.target))
         throw ConfigError(
-            fmt::format("--targets: agent {} is an observer of --view {} and knows its own data",
+            fmt::format("--targets: agent {} is an observer of --view {} and knows its own data "
+                        "(allowed: agents that do not observe)",
                         *config.target,
                         config.view));
     return config.target;

@@ -154,9 +154,10 @@ long canary_records_of(const AuditConfig& config) {
             records,
             trials));
     if (config.train.noise_seed == config.train.task.seed)
-        throw ConfigError(fmt::format(
-            "--noise-seed: {} is --seed too, so that everybody knows the coins (allowed: another)",
-            *config.train.noise_seed));
+        throw ConfigError(
+            fmt::format("--noise-seed: {} is also the --seed, so everybody would know the coins "
+                        "(allowed: another number)",
+                        *config.train.noise_seed));
     return records;
 }
 
@@ -414,7 +415,7 @@ CanaryAccount account_of(const CanaryRecords& canaries, const AuditSubject& subj
         guarantees(account.plan, {subject.view.members}, account.exposures, account.delta)[target];
     if (claim.infinite())
         throw ConfigError(fmt::format(
-            "--view: against it mechanism {} does not protect agent {}, so epsilon is infinite and "
+            "--view: mechanism {} does not protect agent {} against it, so epsilon is infinite and "
             "there is nothing to test (allowed: a view that the mechanism withstands)",
             account.plan.mechanism,
             canaries.target));

@@ -128,7 +128,7 @@ void RecordedMessages::open_member(const fs::path& folder, int agent) {
         view_.kind == View::Kind::secure_sum ? Received::sum : Received::messages;
     if (view_.kind != View::Kind::all_messages && header.received != wanted)
         throw ConfigError(fmt::format(
-            "view: agent {} learnt {} in this run; ask {}",
+            "view: agent {} learnt {} in this run; use {}",
             agent,
             wanted == Received::sum ? "every neighbour's message" : "sums of messages only",
             wanted == Received::sum ? "node or coalition" : "secure-sum"));
@@ -160,7 +160,7 @@ void RecordedMessages::open_sender(const fs::path& folder, int agent) {
     if (sender.reader.header().content != WireContent::messages)
         throw ConfigError(
             "view: with secure sums there are masked shares on the wire, and no view sees all "
-            "messages; ask secure-sum");
+            "messages; use secure-sum");
     senders_.emplace(agent, std::move(sender));
 }
 

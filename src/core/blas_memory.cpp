@@ -43,14 +43,13 @@ void reserve_blas_memory() {
         reinterpret_cast<void (*)(void*)>(::dlsym(RTLD_DEFAULT, "blas_memory_free"));
     if (take == nullptr || give_back == nullptr) return;
     if (!has_room(buffer_bytes + least_bytes_beside))
-        throw Error(
-            ExitCode::other,
-            fmt::format("out of memory: address space is limited to {} MiB (ulimit -v {}), and "
-                        "computing needs {} MiB beside the program itself; raise the limit, or "
-                        "lift it with ulimit -v unlimited",
-                        limit.rlim_cur / mebibyte,
-                        limit.rlim_cur / 1024,
-                        (buffer_bytes + least_bytes_beside) / mebibyte));
+        throw Error(ExitCode::other,
+                    fmt::format("out of memory: address space is limited to {} MiB (ulimit -v {}), "
+                                "and computing needs {} MiB in addition to the program itself; "
+                                "raise the limit, or lift it with ulimit -v unlimited",
+                                limit.rlim_cur / mebibyte,
+                                limit.rlim_cur / 1024,
+                                (buffer_bytes + least_bytes_beside) / mebibyte));
     const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
     std::vector<void*> buffers{take(0)};
     while (buffers.size() < cores && has_room((buffers.size() + 2) * buffer_bytes))

@@ -38,7 +38,7 @@ void require_edge_list(const std::string& path,
     if (const char* const other = other_format(first, rest))
         throw DataError(
             fmt::format("edge list {}: line {}, \"{}\", looks like {}; give a text file with two "
-                        "labels a line (networkx: nx.write_edgelist(G, FILE, data=False))",
+                        "labels per line (networkx: nx.write_edgelist(G, FILE, data=False))",
                         path,
                         line,
                         for_message(first),
@@ -89,7 +89,7 @@ RawEdges read_raw(const std::string& path) {
         if (looks_binary(line))
             throw DataError(
                 fmt::format("edge list {}: line {} holds bytes that are not text; give a text file "
-                            "(or a .gz of one) with two labels a line",
+                            "(or a .gz of one) with two labels per line",
                             path,
                             reader.line_number()));
         std::string_view rest = line;
@@ -99,16 +99,16 @@ RawEdges read_raw(const std::string& path) {
         const std::string_view second = take_token(rest);
         if (second.empty())
             throw DataError(
-                fmt::format("edge list {}: line {} has one label, \"{}\"; two labels a "
-                            "line make an edge, # starts a comment",
+                fmt::format("edge list {}: line {} has one label, \"{}\"; two labels per line make "
+                            "an edge, # starts a comment",
                             path,
                             reader.line_number(),
                             for_message(first)));
         // networkx writes {} after an edge without data.
         if (const std::string_view third = take_token(rest); !third.empty() && third != "{}")
             throw DataError(fmt::format(
-                "edge list {}: line {} has a third column, \"{}\"; two labels a line make an edge "
-                "(weights of edges are not read: leave the column out, in networkx by "
+                "edge list {}: line {} has a third column, \"{}\"; two labels per line make an "
+                "edge (weights of edges are not read: leave the column out, in networkx by "
                 "nx.write_edgelist(G, FILE, data=False), or give --mixing a file with the matrix)",
                 path,
                 reader.line_number(),
@@ -175,7 +175,8 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     for (const auto& [u, v] : raw.edges)
         edges.emplace_back(rank[static_cast<std::size_t>(u)], rank[static_cast<std::size_t>(v)]);
     if (static_cast<std::size_t>(raw.self_loops) == raw.edges.size())
-        throw DataError(fmt::format("edge list {}: no edge between two different labels", path));
+        throw DataError(fmt::format(
+            "edge list {}: no edge between two different labels (at least one is needed)", path));
 
     const Graph whole =
         Graph::from_links(static_cast<int>(labels.size()), directed, std::move(edges));
@@ -203,9 +204,9 @@ LoadedGraph read_edge_list(const std::string& path, bool directed) {
     }
     if (members.size() < 2)
         throw DataError(
-            fmt::format("edge list {}: no two agents hear of each other, so that no agent could "
-                        "learn of others "
-                        "and they of it; add edges back, or read it without --directed",
+            fmt::format("edge list {}: no two agents can reach each other along its edges, so no "
+                        "agent could both learn from others and be learnt from; add edges in the "
+                        "other direction, or read it without --directed",
                         path));
     const auto links = whole.links();
     std::vector<std::pair<int, int>> kept_links;

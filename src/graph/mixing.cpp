@@ -206,11 +206,11 @@ void check_mixing(const Graph& graph,
             fmt::format("{}: it has negative entries, which push-sum cannot have", name));
     const double modulus = modulus_off_the_mean(dense);
     if (!(modulus <= 1 + row_sum_tolerance))
-        throw DataError(
-            fmt::format("{}: it has negative entries, and an eigenvalue beside that of the mean of "
-                        "modulus {:.12g}; it must be at most 1, or differences between agents grow",
-                        name,
-                        modulus));
+        throw DataError(fmt::format(
+            "{}: it has negative entries, and an eigenvalue other than that of the mean has "
+            "modulus {:.12g}; it must be at most 1, or differences between agents grow",
+            name,
+            modulus));
 }
 
 }  // namespace
@@ -406,7 +406,7 @@ MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file) {
     }
     const std::string name = "mixing file " + rule_or_file;
     if (!std::filesystem::is_regular_file(status))
-        throw DataError(fmt::format("{}: is no file; give a .npy or text file", name));
+        throw DataError(fmt::format("{}: is not a file; give a .npy or text file", name));
     const Eigen::MatrixXd dense = is_npy(rule_or_file)
                                       ? read_npy(rule_or_file)
                                       : read_text_matrix(rule_or_file, graph.agents(), name);

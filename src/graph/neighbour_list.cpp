@@ -38,7 +38,7 @@ NeighbourList read_neighbour_list(const std::string& path, int agent, int agents
         const char* const end = token.data() + token.size();
         const auto [last, error] = std::from_chars(token.data(), end, number);
         if (error != std::errc() || last != end || number < 0 || number >= agents)
-            fail(fmt::format("\"{}\" is no agent", for_message(token)));
+            fail(fmt::format("\"{}\" is not an agent", for_message(token)));
         return number;
     };
     while (reader.next(line)) {
@@ -50,7 +50,7 @@ NeighbourList read_neighbour_list(const std::string& path, int agent, int agents
             const int end = number_of(second);
             if (!take_token(rest).empty()) fail("more than two numbers");
             if (other != agent && end != agent)
-                fail(fmt::format("{} - {} is an edge of others", other, end));
+                fail(fmt::format("{} - {} is an edge between other agents", other, end));
             if (other == agent) other = end;
         }
         if (other != agent) list.push_back(other);
@@ -79,10 +79,10 @@ Graph graph_of_neighbour_lists(const std::vector<NeighbourList>& lists) {
     const std::vector<int> components = graph.components();
     for (std::size_t u = 0; u < components.size(); ++u)
         if (components[u] != 0)
-            throw DataError(
-                fmt::format("neighbours: agent {} is not connected with agent 0, so that they "
-                            "could never agree",
-                            u));
+            throw DataError(fmt::format(
+                "neighbours: agent {} is not connected to agent 0, so they could never agree "
+                "(correct the lists of neighbours so that they connect all agents)",
+                u));
     return graph;
 }
 

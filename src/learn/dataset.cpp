@@ -430,8 +430,10 @@ std::vector<Rows> partition_rows(std::span<const Eigen::Index> rows,
                 fmt::format("partition: row {} is not one of 0 to {}", row, labels.size() - 1));
     const auto agent_count = static_cast<std::size_t>(agents);
     if (rows.size() < agent_count)
-        throw DataError(fmt::format(
-            "{} records cannot be dealt to {} agents: every agent needs one", rows.size(), agents));
+        throw DataError(
+            fmt::format("{} records cannot be dealt to {} agents: every agent needs at least one",
+                        rows.size(),
+                        agents));
 
     std::vector<Rows> shards(agent_count);
     SeededRandom random(seed, "partition");
@@ -476,7 +478,7 @@ Split split_rows(Eigen::Index records, double test_fraction, std::uint64_t seed)
             fmt::format("test fraction {}: must be above 0 and below 1", test_fraction));
     if (records < 2)
         throw DataError(
-            fmt::format("{} records: a split into training and test needs two", records));
+            fmt::format("{} records: a split into training and test needs at least two", records));
     std::vector<Eigen::Index> order(static_cast<std::size_t>(records));
     std::iota(order.begin(), order.end(), Eigen::Index{0});
     SeededRandom random(seed, "train-test-split");

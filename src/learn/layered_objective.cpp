@@ -420,7 +420,7 @@ Eigen::Index class_of(double label, Eigen::Index classes, const Dataset& data) {
     if (label == -1) return 0;
     if (!(label >= 0 && label < static_cast<double>(classes) && label == std::floor(label)))
         throw DataError(fmt::format(
-            "{}: label {} is no class (allowed: whole numbers from 0 to {}, and -1 for 0)",
+            "{}: label {} is not a class (allowed: whole numbers from 0 to {}, and -1 for 0)",
             data.source,
             label,
             classes - 1));

@@ -65,7 +65,7 @@ class IdxFile {
         bytes_.read(magic.data(), magic.size(), "magic number");
         if (magic[0] != 0 || magic[1] != 0)
             throw DataError(
-                fmt::format("{}: is not an IDX file (must start with two zero bytes)", path));
+                fmt::format("{}: is not an IDX file (it must start with two zero bytes)", path));
         if (magic[2] != 0x08)
             throw DataError(fmt::format(
                 "{}, byte 2: values of type 0x{:02x}; must be bytes, 0x08", path, magic[2]));
@@ -471,15 +471,15 @@ Dataset read_libsvm(const std::string& path, Eigen::Index minimum_features) {
     if (labels.empty()) throw DataError(fmt::format("{}: holds no records", path));
     const auto most = static_cast<long long>(most_features(values.size()));
     if (largest > most)
-        throw DataError(fmt::format(
-            "{}, line {}: index {} is too large for a file of {} values, since models have one "
-            "parameter a feature (allowed: up to {}, 2^20 + 16 a value; number features without "
-            "gaps)",
-            path,
-            line_of_largest,
-            largest,
-            values.size(),
-            most));
+        throw DataError(
+            fmt::format("{}, line {}: index {} is too large for a file of {} values, since models "
+                        "have one parameter per feature (allowed: up to {}, 2^20 + 16 per value; "
+                        "number features without gaps)",
+                        path,
+                        line_of_largest,
+                        largest,
+                        values.size(),
+                        most));
 
     Dataset data;
     data.features = Eigen::Map<const SparseRows>(static_cast<Eigen::Index>(labels.size()),

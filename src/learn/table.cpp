@@ -112,8 +112,8 @@ class TableReader {
         for (bool first = true; next(cells); first = false) {
             if (first && count_columns(cells))
                 fail(
-                    "0, 1, 2, ... are numbers of columns, or a record, which the line does not say "
-                    "(put a line with the columns' names in front, or in its place)");
+                    "it is not clear whether 0, 1, 2, ... are numbers of columns or a record (put "
+                    "a line with the columns' names before it, or in its place)");
             if (first) begin(cells);
             if (!first || !table_.named) add_record(cells);
         }
@@ -154,7 +154,7 @@ class TableReader {
             if (cells[k].empty() || cells[k].starts_with("Unnamed:"))
                 fail(
                     fmt::format("column {}, \"{}\", has no name: it looks like row numbers, which "
-                                "are no feature (leave the column out, as pandas does with "
+                                "are not a feature (leave the column out, as pandas does with "
                                 "to_csv(index=False), or give it a name)",
                                 k + 1,
                                 cells[k]));
@@ -163,7 +163,7 @@ class TableReader {
         Cells sorted = cells;
         std::ranges::sort(sorted);
         if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
-            fail(fmt::format("column \"{}\" is there twice (give every column a name of its own)",
+            fail(fmt::format("column \"{}\" appears twice (give every column a name of its own)",
                              twice->substr(0, shown_characters)));
     }
 
@@ -202,7 +202,7 @@ class TableReader {
         for (std::size_t row = 0; row < first.numbers.size(); ++row)
             if (first.numbers[row] != static_cast<double>(row)) return;
         throw DataError(fmt::format(
-            "{}: column 1{} counts the records, 0, 1, 2, ... to {}: row numbers are no feature "
+            "{}: column 1{} counts the records, 0, 1, 2, ... to {}: row numbers are not a feature "
             "(leave the column out, as pandas does with to_csv(index=False))",
             reader_.path(),
             table_.named ? fmt::format(", \"{}\",", first.name.substr(0, shown_characters)) : "",

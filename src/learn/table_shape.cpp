@@ -63,10 +63,10 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
     for (const std::string& entry : entries) {
         const std::size_t equal = entry.rfind('='), colon = entry.rfind(':');
         if (equal == entry.npos || colon == entry.npos || colon < equal)
-            throw ConfigError(fmt::format(
-                "bounds: \"{}\" is not allowed (allowed: NAME=LOW:HIGH for every column of "
-                "numbers, between commas, or a file with one a line)",
-                entry.substr(0, 40)));
+            throw ConfigError(
+                fmt::format("bounds: \"{}\" is not allowed (allowed: NAME=LOW:HIGH for every "
+                            "column of numbers, separated by commas, or a file with one per line)",
+                            entry.substr(0, 40)));
         const std::string_view numbers = std::string_view(entry).substr(equal + 1);
         const std::string name = stripped(std::string_view(entry).substr(0, equal));
         const std::string low = stripped(numbers.substr(0, colon - equal - 1)),
@@ -80,7 +80,7 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
                             low,
                             high));
         if (std::ranges::count(bounds, name, &ColumnBounds::column) > 1)
-            throw ConfigError(fmt::format("bounds: column \"{}\" is there twice", name));
+            throw ConfigError(fmt::format("bounds: column \"{}\" is given twice", name));
     }
     return bounds;
 }
@@ -99,7 +99,7 @@ std::vector<std::string> column_names(const Table& table) {
 [[noreturn]] void fail_unknown(const Table& table, const char* option, const std::string& name) {
     if (!table.named)
         throw ConfigError(
-            fmt::format("{}: {} is no column of {} (allowed: 1 to {}, since the file has no "
+            fmt::format("{}: {} is not a column of {} (allowed: 1 to {}, since the file has no "
                         "header line with names)",
                         option,
                         name,
@@ -231,7 +231,7 @@ ColumnShape::Kind kind_of(const Table& table, std::size_t k, bool categorical) {
         fail_cell(table,
                   column_name(table, k),
                   first_text,
-                  fmt::format("is \"{}\", which is no number, and {} other cells of it are "
+                  fmt::format("is \"{}\", which is not a number, while {} other cells of it are "
                               "(allowed: numbers only, empty cells and NA for missing ones; "
                               "--categorical \"{}\" takes all as categories)",
                               column.category(first_text).substr(0, shown_characters),
@@ -253,11 +253,11 @@ std::optional<LabelSet> number_classes(const TableColumn& column, const TableOpt
     if (options.target == TargetKind::classes) {
         const auto fraction = std::ranges::find_if_not(labels, is_whole);
         if (fraction != labels.end())
-            throw DataError(fmt::format(
-                "column \"{}\" has {}, which is no class (needed: whole numbers or texts; "
-                "--categorical takes numbers as texts)",
-                column.name.substr(0, shown_characters),
-                *fraction));
+            throw DataError(
+                fmt::format("column \"{}\" has {}, which is not a class (needed: whole numbers or "
+                            "texts; --categorical takes numbers as texts)",
+                            column.name.substr(0, shown_characters),
+                            *fraction));
         return labels;
     }
     // Classes repeat: each has ten records on average, or there are few.
@@ -563,7 +563,7 @@ Dataset all_columns(const Table& table) {
         for (std::size_t row = 0; row < table.columns[k].numbers.size(); ++row) {
             const double number = table.columns[k].numbers[row];
             if (std::isnan(number))
-                fail_cell(table, column_name(table, k), row, "is no number (needed: numbers)");
+                fail_cell(table, column_name(table, k), row, "is not a number (needed: numbers)");
             rows(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(k)) = number;
         }
     Dataset points;

@@ -39,7 +39,9 @@ MpiSession::MpiSession(std::optional<int> communicator)
         owns_mpi_ = true;
         if (provided < MPI_THREAD_FUNNELED) {
             MPI_Finalize();
-            throw NetworkError("this MPI does not allow threads beside it (MPI_THREAD_FUNNELED)");
+            throw NetworkError(
+                "this MPI library does not allow other threads in its process "
+                "(MPI_THREAD_FUNNELED)");
         }
     }
     const MPI_Comm job = communicator ? MPI_Comm_f2c(*communicator) : MPI_COMM_WORLD;

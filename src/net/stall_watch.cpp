@@ -139,14 +139,14 @@ void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {
         // Ranks that wait for the silent rank itself name it, and end the job first.
         const bool first = !found.empty() && (!stall.for_all || speaks());
         if (first || waited >= abort + 2 * seconds_to_answer)
-            throw NetworkError(fmt::format("waited {:.3g} s for {} ({}); {}",
-                                           waited,
-                                           text_of(place),
-                                           limits_.abort_setting,
-                                           found.empty()
-                                               ? "all it waits for answer, and wait too: raise "
-                                                 "the limit if this takes so long"
-                                               : found));
+            throw NetworkError(
+                fmt::format("waited {:.3g} s for {} ({}); {}",
+                            waited,
+                            text_of(place),
+                            limits_.abort_setting,
+                            found.empty() ? "all ranks that it waits for answer and are waiting "
+                                            "too; raise the limit if this step takes so long"
+                                          : found));
     }
     const bool answered = stall.asked_after >= 0 && !stall.reported &&
                           waited >= stall.asked_after + seconds_to_answer;

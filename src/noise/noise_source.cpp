@@ -35,7 +35,7 @@ bool RoundGate::in_its_process() const noexcept { return state_ && state_->proce
 void RoundGate::Leave::operator()(State* state) const noexcept { state->taken = false; }
 
 RoundGate::Stay RoundGate::enter() const {
-    if (!state_) throw PrivacyError("a gate of rounds was moved, and lets nothing in");
+    if (!state_) throw PrivacyError("a gate of rounds that was moved from cannot be used");
     if (const pid_t here = getpid(); here != state_->process)
         throw PrivacyError(
             fmt::format("{}: process {} is not allowed ({}, which made it: a process that was "

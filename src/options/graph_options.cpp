@@ -16,8 +16,8 @@ std::vector<Option<TopologySpec>> topology_options() {
             {{.name = "agents",
               .common = true,
               .other_names = {"nodes", "clients", "peers", "n"},
-              .help = "number of agents (under mpirun: the number of ranks, or more: then every "
-                      "rank hosts several)",
+              .help = "number of agents (under mpirun: the number of ranks, or more, in which case "
+                      "a rank hosts several)",
               .shapes_sums = true},
              bound(&TopologySpec::agents, whole(1, 100000))},
             {{.name = "edge-probability",
@@ -25,7 +25,7 @@ std::vector<Option<TopologySpec>> topology_options() {
               .shapes_sums = true},
              bound(&TopologySpec::edge_probability, any_real())},
             {{.name = "radius",
-              .help = "geometric: two agents nearer than this are joined",
+              .help = "geometric: two agents closer than this are connected",
               .shapes_sums = true},
              bound(&TopologySpec::radius, any_real())},
             {{.name = "graph-seed", .help = "seed of random topologies", .shapes_sums = true},
@@ -53,40 +53,47 @@ Binding<GraphConfig> directed_binding() {
 
 std::vector<Option<GraphConfig>> file_and_mixing_options() {
     return {{{.name = "directed",
-              .help = "messages go one way along an edge: of an edge list's u v, v hears u; "
-                      "topologies ring, torus, exponential and erdos-renyi",
+              .help = "messages travel one way along an edge, from u to v for a line u v of an "
+                      "edge list; topologies ring, torus, exponential and erdos-renyi",
               .details = R"(
-A line `u v` of an edge list says that v hears u, and its largest strong component is used; in a ring agent u + 1 hears u, in an
-exponential graph u + 2^k does, a torus goes right and down, erdos-renyi draws every ordered pair. Mixing, unless it is named, is
-`push-sum`: agents come to the mean of all. With `row-stochastic` they come to a weighted mean, and the weights are said. Mechanisms
-that correlate pairs (`decor`, `pairs`, near seed groups) share seeds between agents one of whom hears the other. Partial views see
-what their members hear. Not with mechanisms that put noise on messages.)",
+A line `u v` of an edge list means that v receives the messages of u. The largest strongly connected component of the
+graph is used. In a ring, agent u + 1 receives from agent u; in an exponential graph, the agents u + 2^k do; in a torus,
+messages go right and down; erdos-renyi draws every ordered pair. Unless `--mixing` is given, it is `push-sum`, with
+which all agents converge to the mean. With `row-stochastic` they converge to a weighted mean, and the weights are
+printed. Mechanisms that correlate the noise of pairs (`decor`, `pairs`, groups of near neighbours) share seeds between
+agents of which one receives from the other. A partial view shows what its members receive. Mechanisms that add noise to
+messages are not possible with directed graphs.)",
               .shapes_sums = true},
              directed_binding()},
             {{.name = "graph",
               .common = true,
               .help = "edge list FILE instead of a topology (plain or .gz)",
               .details = R"(
-A graph file is an edge list: two labels a line, `#` comments; weights in a third column are refused. Its largest component is
-used, and that is said; agents are numbered by ascending label (numerically when all are integers).)",
+A graph file is an edge list: two labels per line, and `#` starts a comment. Weights in a third column are refused. The
+largest component is used, and a line of the output says so. Agents are numbered by ascending label (numerically if all
+labels are integers).)",
               .shapes_sums = true},
              bound(&GraphConfig::file, file_path())},
             {{.name = "mixing",
               .help = "{}, or FILE (text or .npy)",
               .details = R"(
-`optimised`: weights and noise are made for each other, by whatever `plan` and `train` are told of mechanism, utility, rounds, gossip
-steps, coalitions and seed groups (never by budgets), or for the noise of `--plan` FILE; `graph`, which plans no noise, takes
-private independent noise and the default utility. Symmetric weights on the edges of the graph, some perhaps negative; the best
-local optimum found, 1 to 40% less noise than with metropolis where edges are few (equations.md#mixing-weights-and-noise-together). It takes about a second for 20 agents,
-seconds for 100. Every process comes to the same weights on processors of one kind; with `--secure-sum` all must. Not with schedules, nor with
-mechanisms that correlate rounds or put noise on messages.
+`optimised`: mixing weights and noise are optimised for each other, given the mechanism, utility, rounds, gossip steps,
+coalitions and seed groups of `plan` and `train` (budgets have no influence), or given the noise of `--plan` FILE.
+`sotto graph` plans no noise and assumes private independent noise and the default utility. The weights are symmetric,
+lie on the edges of the graph, and some may be negative. They are the best local optimum that was found: 1 to 40% less
+noise than with metropolis where edges are few (equations.md#mixing-weights-and-noise-together). The search takes about
+a second for 20 agents and seconds for 100. All processes compute the same weights on processors of one kind; with
+`--secure-sum` they must. It is not possible with schedules, nor with mechanisms that correlate rounds or add noise to
+messages.
 
-`row-stochastic`: every agent weighs itself and those it hears alike; agents come to a weighted mean, of irregular graphs not to that
-of all. `push-sum`: every agent gives itself and those who hear it equal shares; models are sums, and what is learnt is the
-model divided by a number that every agent works out from the graph (equations.md#directed-graphs). Not with `--l2`, `--average` or departures.
+`row-stochastic`: every agent gives itself and the agents that it receives from equal weights. Agents converge to a
+weighted mean, which on irregular graphs is not the mean of all. `push-sum`: every agent gives itself and the agents
+that receive from it equal shares. Models are then sums, and what is learnt is the model divided by a number that every
+agent computes from the graph (equations.md#directed-graphs). It is not possible with `--l2`, `--average` or departures.
 
-A mixing file is an n x n matrix, as text or `.npy`: rows sum to 1, entries are 0 where there is no edge. They may be negative, as long
-as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` and `homomorphic`).)",
+A mixing file holds an n x n matrix, as text or `.npy`. Its rows sum to 1, and its entries are 0 where there is no edge.
+Entries may be negative as long as no eigenvalue other than that of the mean has modulus above 1 (not with `zip-dl` and
+`homomorphic`).)",
               .shapes_sums = true},
              bound(&GraphConfig::mixing, some_text(mixing_words()))},
             {{.name = "mixing-schedule",
@@ -94,12 +101,13 @@ as no eigenvalue beside that of the mean has modulus above 1 (not with `zip-dl` 
                       "(exponential topology), or FILE.npy: mixing matrices of consecutive rounds, "
                       "one below the other",
               .details = R"(
-Mixing that changes from round to round on the union of its graphs; agents without an edge in a round send each other
-nothing. `random`: a fresh connected draw of a random topology every round (`--graph-seed`), other topologies with
-their agents in random order. `one-peer`: on `--topology exponential`, in round t the mean with agent u + 2^t, exact
-consensus after log2 n rounds for n = 2^k. FILE: P matrices n x n, one below the other; round t uses number t mod P.
-Plans are solved for the schedule, up to 2000 rounds with mechanisms that correlate rounds; not with those whose noise depends on the receiver.
-Partial views count all neighbours of the union as heard in every round.)",
+Mixing changes from round to round on the union of the schedule's graphs; agents without an edge in a round send each
+other nothing. `random` draws a new connected graph of a random topology every round (`--graph-seed`); other topologies
+keep their shape and have their agents in random order. `one-peer` needs `--topology exponential`: in round t every
+agent u averages with agent u + 2^t, which gives exact consensus after log2 n rounds for n = 2^k. FILE holds P matrices
+n x n, one below the other; round t uses number t mod P. Plans are solved for the schedule, for up to 2000 rounds with
+mechanisms that correlate rounds; mechanisms whose noise depends on the receiver are not possible. Partial views count
+all neighbours of the union as heard in every round.)",
               .shapes_sums = true},
              bound(&GraphConfig::mixing_schedule,
                    some_text(among_others("", {"fixed", "random", "one-peer", "FILE.npy"})))}};

@@ -48,7 +48,7 @@ std::vector<std::string> read_distinct_words(const std::string& option, const st
     std::vector<std::string> values = read_words(option, text);
     for (auto value = values.begin(); value != values.end(); ++value)
         if (std::find(values.begin(), value, *value) != value)
-            throw ConfigError(fmt::format("{}: the value {} is there twice", option, *value));
+            throw ConfigError(fmt::format("{}: the value {} is given twice", option, *value));
     return values;
 }
 
@@ -205,7 +205,8 @@ void sort_agents(const std::string& option, std::vector<int>& agents) {
     std::ranges::sort(agents);
     const auto repeated = std::ranges::adjacent_find(agents);
     if (repeated != agents.end())
-        throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
+        throw ConfigError(
+            fmt::format("{}: agent {} is named twice (name every agent once)", option, *repeated));
 }
 
 /// The parts between commas; a final comma adds none.

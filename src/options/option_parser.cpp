@@ -221,7 +221,7 @@ OptionGroup<GeneralOptions>& general_options() {
         {{{{.name = "config",
             .help = "INI FILE with any of these options; the command line wins",
             .details = R"(
-Lines `name = value`; `#` begins a comment. A mistyped option, key or value is an error that names the nearest one.)",
+Its lines are `name = value`, and `#` starts a comment. A mistyped option, key or value is an error that names the nearest one.)",
             .reproduces_run = false,
             .changes_results = false},
            bound_to_nothing<GeneralOptions>(OptionKind::value, among_others("", {"FILE"}))},
@@ -229,8 +229,8 @@ Lines `name = value`; `#` begins a comment. A mistyped option, key or value is a
             .common = true,
             .help = "write one JSON object to FILE, or to standard output with -",
             .details = R"(
-With `-`, or without a value, everything else goes to standard error. Where standard output takes no more, as on a full disk, the
-exit code is 9.)",
+With `-`, or without a value, everything else goes to standard error. If standard output cannot be written, as on a full disk,
+the exit code is 9.)",
             .reproduces_run = false,
             .beside_run = true,
             .changes_results = false},

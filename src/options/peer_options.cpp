@@ -33,55 +33,56 @@ std::vector<Option<TrainConfig>> key_options() {
         {{.name = "noise-seed",
           .help = "reproducible noise: INSECURE, for experiments; the ledger says so",
           .details = R"(
-Without it noise keys come from the operating system.)",
+Without it, noise keys come from the operating system.)",
           .ranks_must_agree = true,
           .peers_may_set = false},
          bound(&TrainConfig::noise_seed, whole(0))},
         {{.name = "roster",
           .help = "FILE with the public keys of the agents that may take part (with --identity)",
           .details = R"(
-`--roster FILE --identity FILE` (both or none): only the agents of the roster take part, and each proves that it is
-one ([security](../security.md)). A roster has a line `<64 hex digits> <name>` for every agent, `#` comments; which
-agent has which number does not matter. `sotto keygen` makes both files.)",
+With `--roster FILE --identity FILE` (both or neither), only the agents of the roster take part, and each proves that it
+is one of them ([security](../security.md)). A roster has a line `<64 hex digits> <name>` for every agent, and `#`
+starts a comment. Which agent has which number does not matter. `sotto keygen` makes both files.)",
           .beside_run = true,
           .peers_may_set = false},
          trust_file(&TrustConfig::roster)},
         {{.name = "identity",
-          .help = "FILE with this agent's identity, of `sotto keygen`; %r is its number",
+          .help = "FILE with this agent's identity, made by `sotto keygen`; %r is its number",
           .details = R"(
-An identity that others can read is refused.)",
+An identity file that others can read is refused.)",
           .beside_run = true,
           .peers_may_set = false},
          trust_file(&TrustConfig::identity)},
         {{.name = "budget-account",
-          .help = "FILE with all that runs on this agent's data may spend; the run is deducted "
+          .help = "FILE with the budget of all runs on this agent's data; the run is deducted "
                   "before it begins, or refused; %r is the agent's number",
           .details = R"(
-`sotto ledger --open-account` makes one ([the ledger](../ledger.md)). Where all agents run in one process and share a
-file, the agent that loses most is counted.)",
+`sotto ledger --open-account` makes one ([the ledger](../ledger.md)). If all agents run in one process and share a file,
+the loss of the agent that loses most is deducted.)",
           .beside_run = true,
           .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::budget_account, file_path())},
         {{.name = "neighbours",
-          .help =
-              "FILE with the numbers of this agent's neighbours, one a line, or its edges; %r is "
-              "its number: the graph is what all agents say, and every rank solves the plan",
+          .help = "FILE with the numbers of this agent's neighbours, one per line, or with its "
+                  "edges; %r is its number: the graph is put together from all agents' files, and "
+                  "every rank solves the plan",
           .details = R"(
-No file of the whole graph is needed, and rank 0's word on it is not taken: every rank tells all others what it knows, makes the graph
-and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge that only one of its two agents names ends the job
-(exit code 3) and names both. The graph is `graph.edges` in the run directory. Not with `--directed`, `--without`, `--spares` and random schedules.)",
+No rank needs a file of the whole graph or has to trust rank 0 about it: every rank tells all others its neighbours,
+builds the graph and its mixing weights, and solves the plan (`--bootstrap distributed`). An edge that only one of its
+two agents names ends the job (exit code 3) with a message that names both. The graph is `graph.edges` in the run
+directory. It is not possible with `--directed`, `--without`, `--spares` and random schedules.)",
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::neighbours, file_path())},
         {{.name = "bootstrap",
           .help = "who builds graph, mixing and plan: central (rank 0), distributed (every rank; "
-                  "all must come to the same)",
+                  "all must get the same result)",
           .details = R"(
 `central`: rank 0 builds graph, mixing matrix and plan for all. `distributed`: every rank builds them from its own
-options and files; graphs must be equal, and mixing weights, scale and coefficients of the plan within 1e-12 of the
-largest. A difference ends the job (exit code 5) and is named with its rank; otherwise all use rank 0's numbers,
-because shared noise cancels only where its coefficients have the same bits.)",
+options and files. Graphs must be equal, and mixing weights and the scale and coefficients of the plan may differ by at
+most 1e-12 of the largest. A larger difference ends the job (exit code 5) with a message that names the rank. Otherwise
+all ranks use rank 0's numbers, because shared noise cancels only if its coefficients are equal in every bit.)",
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::bootstrap, words(bootstraps))}};
@@ -90,28 +91,30 @@ because shared noise cancels only where its coefficients have the same bits.)",
 std::vector<Option<TrainConfig>> membership_options() {
     return {
         {{.name = "leave-file",
-          .help = "FILE whose appearance says that this agent leaves while the run goes on; %r is "
-                  "its number",
+          .help = "FILE whose appearance makes this agent leave while the run goes on; %r is its "
+                  "number",
           .details = R"(
-The others finish their round, and go on without it in a phase of their own, as after `--resume DIR --without N`, but without
-a restart and within the same budget ([resuming](../resuming.md)). SIGUSR2 says it for all agents of a process. Not for agent 0's process, which leads the
-run, nor where ranks host several agents: then the run stops, and says so.)",
+The others finish the round and go on without it in a phase of their own, as after `--resume DIR --without N`, but
+without a restart and within the same budget ([resuming](../resuming.md)). The signal SIGUSR2 makes all agents of a
+process leave. The process of agent 0 leads the run and cannot leave, nor can agents of a rank that hosts several: the
+run then stops and says so.)",
           .beside_run = true,
           .peers_may_set = false,
           .changes_results = false},
          bound(&TrainConfig::leave_file, file_path())},
         {{.name = "spares",
-          .help = "a,b,...: agents that wait until they are asked to join",
+          .help = "a,b,...: spare agents, which wait until they are asked to join",
           .details = R"(
-Each has its number, its place in the graph and its share of the data from the start, and its rank waits. The run begins without them; they know nothing of
-it, and add no noise ([resuming](../resuming.md#agents-that-join)). Not agent 0, nor where ranks host several agents.)",
+Every spare has its number, its place in the graph and its share of the data from the start, and its rank waits. The run
+begins without the spares; they learn nothing of it and add no noise ([resuming](../resuming.md#agents-that-join)).
+Agent 0 cannot be a spare, nor can agents of ranks that host several.)",
           .ranks_must_agree = true,
           .beside_run = true,
           .peers_may_set = false},
          bound(&TrainConfig::spares, agent_numbers())},
         {{.name = "join-file",
-          .help = "FILE whose appearance, where agent 0 runs, says that a spare joins; %r is its "
-                  "number",
+          .help =
+              "FILE whose appearance on the host of agent 0 makes a spare join; %r is its number",
           .beside_run = true,
           .changes_results = false},
          bound(&TrainConfig::join_file, file_path())}};
@@ -122,19 +125,20 @@ std::vector<Option<TrainConfig>> link_options() {
               .help = "{}: encrypt and authenticate every message between agents (over MPI; in one "
                       "process nothing crosses a wire)",
               .details = R"(
-What evaluation collects is encrypted and authenticated too ([security](../security.md)). In one process nothing
-crosses a wire, and the manifest says so.)",
+What evaluation collects is encrypted and authenticated too ([security](../security.md)). In one process nothing crosses
+a wire, and the manifest says so.)",
               .ranks_must_agree = true,
               .beside_run = true,
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
             {{.name = "precision",
-              .help = "{}: what messages are rounded to, after their noise",
+              .help = "{}: format that messages are rounded to after their noise is added",
               .details = R"(
 `float32` halves the bytes between agents. Rounding comes after the noise, so no privacy figure changes
-([why](../decisions/grid.md)); a value moves by at most 6e-8 of itself, and the report says how much of the noise that
-would cancel may stay. Noise, gradients and models are computed in float64. Not possible with `--secure-sum on`, with a
-trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be exact.)",
+([why](../decisions/grid.md)). A value moves by at most 6e-8 of itself, and the report says how much of the noise that
+should cancel may remain. Noise, gradients and models are computed in float64. It is not possible with `--secure-sum
+on`, with a trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be
+exact.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, words(message_precisions))},
             mask_partners_option<TrainConfig>()};
@@ -146,9 +150,9 @@ std::vector<Option<TrainConfig>> process_options() {
           .help = "seconds that a rank waits for others before it ends the job with exit code 5; "
                   "ten times as long before the first round and after the last (0: never)",
           .details = R"(
-After a tenth of that time, at most 30 seconds, a rank asks those that it waits for and names the silent ones.
-Before the first round data are read and the plan is solved ([clusters](../cluster.md)), after the last
-figures of views are computed. Until the options are read, a rank waits as long as the default says.)",
+After a tenth of that time, but at most 30 seconds, a rank asks the ranks that it waits for and names those that do not
+answer. Before the first round data are read and the plan is solved ([clusters](../cluster.md)); after the last round
+the figures of views are computed. Until its options are read, a rank waits as long as the default says.)",
           .beside_run = true,
           .peers_may_set = false,
           .changes_results = false},

@@ -152,27 +152,28 @@ std::vector<Option<AskedPlan>> mechanism_options() {
           .common = true,
           .help = "{}",
           .details = R"(
-`pairs` (default) and `corn-hbc` protect against everybody who sees all messages and any `--coalition-size q` agents
-among them (default 1); `decor` and `ldp` too when asked. `corn` withstands no curious agent: q >= 1 is refused.
-`decor` has the same noise on every edge, which is rarely worth its price against curious agents: plans are then as loud as
-`ldp`. With `--seed-groups edges` every edge has the noise that is best, beside one private variance.
-`muffliato` is `ldp` made for several `--gossip-steps`.
+`pairs` (the default) and `corn-hbc` protect against everybody who sees all messages, and against any `--coalition-size
+q` agents who see them (default 1). `decor` and `ldp` do so if `--coalition-size` is given. `corn` withstands no curious
+agent: q >= 1 is refused. `decor` has the same noise on every edge, which is rarely worth its price against curious
+agents, where its plans have as much noise as those of `ldp`. With `--seed-groups edges`, every edge has the optimal
+noise, next to one private variance for all agents. `muffliato` is `ldp` for several `--gossip-steps`.
 
-`cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their mean.
-`dp-fedavg` is federated averaging: agents may make several `--local-steps`, and may take part by coins
-of their own (`--client-probability`).
+`cdp` and `dp-fedavg` are references for comparison: a trusted server, agent 0, sees all messages and protects their
+mean. `dp-fedavg` is federated averaging: agents may make several `--local-steps` and may take part at random
+(`--client-probability`).
 
 `mafalda`, `space-time` and `anti-pgd` correlate noise over rounds. The first two need a record adjacency and
-`--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained) and keep `sensitivity_squared` at ceil(T/b); that of
-`anti-pgd` (z_t - z_{t-1}) is larger, and its noise louder. Their objective is that of the trajectory, whatever
-`--utility`; `--step-schedule` counts in it.
+`--participation cyclic:b` or `cyclic-poisson:b` (with `every` nothing can be gained), and keep `sensitivity_squared` at
+ceil(T/b). The sensitivity of `anti-pgd` (z_t - z_{t-1}) is larger, and so is its noise. Their objective is that of the
+trajectory, whatever `--utility` says, and depends on `--step-schedule`.
 
-`zip-dl`, `homomorphic` and `laplace` add noise to messages, whatever the step size; so `--step-size` and
-`--step-schedule` count in their plans. `homomorphic` and `laplace` clip gradients in L1 norm, `--epsilon` is pure
-(`delta` of the results is 0, `mu` null), adjacencies of agents only. Their `objective` is null. Not with
-`--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum`. Their guarantee is about messages:
-models and what is computed from them are not covered, and the ledger says so. With `zip-dl` and `homomorphic` `--l2`
-times the step size is at most 2: beyond, contributions would grow from round to round.)",
+`zip-dl`, `homomorphic` and `laplace` add noise to messages. That noise does not scale with the step size, so their
+plans depend on `--step-size` and `--step-schedule`. `homomorphic` and `laplace` clip gradients in L1 norm, their
+`--epsilon` is pure (in the results `delta` is 0 and `mu` is null), and they protect adjacencies of agents only. Their
+`objective` is null. `--gossip-steps` above 1 and, where noise depends on the receiver, `--secure-sum` are not possible.
+Their guarantee is about messages: models and what is computed from them are not covered, and the ledger says so. With
+`zip-dl` and `homomorphic`, `--l2` times the step size is at most 2; beyond that, contributions would grow from round to
+round.)",
           .peers_may_set = false},
          bound(&PlanConfig::mechanism, mechanism_name(one_of(mechanisms().names())))},
         {{.name = "utility", .help = "what the noise plan minimises: {}"},
@@ -181,89 +182,91 @@ times the step size is at most 2: beyond, contributions would grow from round to
         {{.name = "spatial-mechanism",
           .help = "how space-time correlates agents: {}",
           .details = R"(
-`--coalition-size` and `--seed-groups` are this mechanism's. The `lower_bound` of `space-time` is null: the joint
-problem is not convex.)",
+`--coalition-size` and `--seed-groups` apply to this mechanism. The `lower_bound` of `space-time` is null, because the
+joint problem is not convex.)",
           .peers_may_set = false},
          bound(&PlanConfig::spatial_mechanism,
                mechanism_name("ldp, decor, corn, corn-hbc, pairs"))},
         {{.name = "temporal",
           .help = "temporal factor of mafalda and space-time: {}",
           .details = R"(
-What the temporal factor of `mafalda` and `space-time` may look like, and with it how much past noise an agent keeps
-while it trains (times parameters; `--dry-run` counts it): `dense` all rounds, at most 2000; `banded:B` B rounds;
-`one-lag` one round, noise z_t - rho z_{t-1} with the best rho at its own `sensitivity_squared`. The others keep it at
-ceil(T/b). `banded:0`: independent rounds. `auto`: `dense` where the past noise of all agents fits into 2 GiB and takes
-no longer to read than a round's noise takes to draw and its gradients to sum; otherwise the widest band for which
-that holds, or `one-lag` if that leaves less. The plan and its JSON (`temporal_choice`) say which; config.ini of a run
-has it. Model, batches and agents decide, never the machine: `sotto plan` and `sotto account` know the model by
-`--dimension`, without which it has one parameter.)",
+The form of the temporal factor of `mafalda` and `space-time` decides how many rounds of past noise an agent keeps while
+it trains (each has as many values as the model has parameters; `--dry-run` counts them). `dense` keeps all rounds, at
+most 2000. `banded:B` keeps B rounds, and `banded:0` means independent rounds. `one-lag` keeps one round, for noise
+z_t - rho z_{t-1} with the best rho; its `sensitivity_squared` is its own, while the other forms keep it at ceil(T/b).
+`auto` takes `dense` if the past noise of all agents fits into 2 GiB and takes no longer to read than a round's noise
+takes to draw and its gradients to sum; otherwise it takes the widest band for which that holds, or `one-lag` if that
+leaves less noise. The plan and its JSON (`temporal_choice`) say which form was taken, and config.ini of a run keeps it.
+The choice depends on model, batches and agents, never on the machine. `sotto plan` and `sotto account` take the size of
+the model from `--dimension`; without it they assume one parameter.)",
           .ranks_must_agree = true},
          temporal_kind()},
         {{.name = "temporal-restart",
-          .help = "H: the temporal factor begins anew every H rounds, independent of those before",
+          .help =
+              "H: the temporal factor starts again every H rounds, independently of earlier rounds",
           .details = R"(
-No more than H - 1 rounds of noise are kept, and any number of rounds can be planned (H at most 2000). Without it B of
-`banded:B` must be below b of `cyclic:b` above 2000 rounds, and `lower_bound` is null, as with `one-lag`. The mixing
-matrix must be symmetric above 2000 rounds. For long runs `dense` with H of several cycles leaves least; a band of B
-gains little more than a factor B + 1 over independent rounds.)",
+At most H - 1 rounds of noise are kept, and any number of rounds can be planned (H is at most 2000). Without this
+option, plans for more than 2000 rounds need B of `banded:B` below b of `cyclic:b`, and `lower_bound` is null, as with
+`one-lag`. Above 2000 rounds the mixing matrix must be symmetric. For long runs, `dense` with H of several cycles leaves
+the least noise; a band of B gains little more than a factor B + 1 over independent rounds.)",
           .ranks_must_agree = true},
          temporal_restart()}};
 }
 
 /// The budget, and what it protects.
 std::vector<Option<AskedPlan>> budget_options() {
-    return {
-        {{.name = "epsilon",
-          .common = true,
-          .other_names = {"target-epsilon"},
-          .help = "privacy budget, > 0",
-          .peers_may_set = false},
-         bound(&PlanConfig::epsilon, positive_real())},
-        {{.name = "delta",
-          .other_names = {"target-delta"},
-          .help = "privacy budget, in (0, 1)",
-          .peers_may_set = false},
-         bound(&PlanConfig::delta, real_inside_unit_interval())},
-        {{.name = "noise-std",
-          .other_names = {"sigma", "noise-multiplier"},
-          .help = "S instead of a budget: in every round noise of this standard deviation hides "
-                  "an agent whose messages all are seen",
-          .details = R"(
-The plan is solved for kappa = 1/S^2, so that in every round noise of standard deviation S hides an agent from whoever
-sees all messages of that round (from coalitions too, where the mechanism withstands them). `ldp`, `muffliato`: private
-variance S^2. `anti-pgd`: the standard deviation of z. Not with `--plan`, `--budgets` or another `--epsilon` than the
-default. The ledger says what it spends.)",
-          .peers_may_set = false},
-         bound(&PlanConfig::noise_std, positive_with_a_square())},
-        {{.name = "calibration", .help = "{}", .peers_may_set = false},
-         bound(&PlanConfig::calibration,
-               named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
-        {{.name = "adjacency",
-          .common = true,
-          .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
-                  "(replaced), record-zero-out, record-add-remove",
-          .details = R"(
-`agent-zero-out`: all data of an agent count, or nothing of them; the sensitivity is C, that of `agent` 2C.
-`record-add-remove`: one record added or removed, the divisor of the batch unchanged; the sensitivity is C/B, as with
-`record-zero-out`.)",
-          .peers_may_set = false},
-         bound(&PlanConfig::adjacency,
-               named(among_others("", adjacency_names()), parse_adjacency))},
-        {{.name = "clip-norm",
-          .common = true,
-          .other_names = {"max-grad-norm", "max-norm", "l2-norm-clip"},
-          .help = "L2 clip C of a gradient: {}",
-          .details = R"(
-0.1 with an adjacency of agents, where the gradient of a batch is clipped; 1 with one of records, where every record's is. config.ini
-of a run has the one that was used.
+    return {{{.name = "epsilon",
+              .common = true,
+              .other_names = {"target-epsilon"},
+              .help = "epsilon of the privacy budget, > 0",
+              .peers_may_set = false},
+             bound(&PlanConfig::epsilon, positive_real())},
+            {{.name = "delta",
+              .other_names = {"target-delta"},
+              .help = "delta of the privacy budget, in (0, 1)",
+              .peers_may_set = false},
+             bound(&PlanConfig::delta, real_inside_unit_interval())},
+            {{.name = "noise-std",
+              .other_names = {"sigma", "noise-multiplier"},
+              .help = "S, instead of a budget: in every round, noise of this standard deviation "
+                      "hides an agent from whoever sees all messages",
+              .details = R"(
+The plan is solved for kappa = 1/S^2: in every round, noise of standard deviation S hides an agent from whoever sees all
+messages of that round (and from coalitions, where the mechanism withstands them). With `ldp` and `muffliato`, S^2 is
+the private variance; with `anti-pgd`, S is the standard deviation of z. It cannot be combined with `--plan`,
+`--budgets` or an `--epsilon` other than the default. The ledger says what the run spends.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::noise_std, positive_with_a_square())},
+            {{.name = "calibration", .help = "{}", .peers_may_set = false},
+             bound(&PlanConfig::calibration,
+                   named(one_of({"exact", "rdp", "paper"}), parse_calibration))},
+            {{.name = "adjacency",
+              .common = true,
+              .help = "what is protected: agent (all its data, replaced), agent-zero-out, record "
+                      "(replaced), record-zero-out, record-add-remove",
+              .details = R"(
+`agent-zero-out`: either all data of an agent count or none of them; the sensitivity is C, while that of `agent` is 2C.
+`record-add-remove`: one record is added or removed, and the divisor of the batch does not change; the sensitivity is
+C/B, as with `record-zero-out`.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::adjacency,
+                   named(among_others("", adjacency_names()), parse_adjacency))},
+            {{.name = "clip-norm",
+              .common = true,
+              .other_names = {"max-grad-norm", "max-norm", "l2-norm-clip"},
+              .help = "L2 clip C of a gradient: {}",
+              .details = R"(
+The default is 0.1 with an adjacency of agents, where the gradient of a batch is clipped, and 1 with an adjacency of
+records, where the gradient of every record is clipped. config.ini of a run keeps the one that was used.
 
-`auto`: C is learnt in training, from the default (`auto:C`: from C), as a quantile of the norms of gradients (of records, with
-an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): the quantile 0.9, paid for
-with 5% of mu^2. Contributions are then scaled to the C where it starts, so that `--step-size` says how far a round moves a
-model, whatever C has become. [Equations](../equations.md#a-clip-that-is-learnt). `plan` and `account` count contributions of the C where it starts.)",
-          .standing = "0.1, or 1 with an adjacency of records",
-          .peers_may_set = false},
-         clip_norm()}};
+`auto` learns C during training, starting from the default (`auto:C` starts from C), as a quantile of the norms of
+gradients (of records, with an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): the
+quantile 0.9, paid for with 5% of mu^2. Contributions are then rescaled to the C at the start, so that `--step-size`
+says how far a round moves a model, whatever C has become ([equations](../equations.md#a-clip-that-is-learnt)). `plan`
+and `account` count contributions of the C at the start.)",
+              .standing = "0.1, or 1 with an adjacency of records",
+              .peers_may_set = false},
+             clip_norm()}};
 }
 
 /// Number and size of steps.
@@ -277,33 +280,34 @@ std::vector<Option<AskedPlan>> round_options() {
             {{.name = "step-size",
               .common = true,
               .other_names = {"lr", "learning-rate"},
-              .help = "eta, > 0",
+              .help = "step size eta, above 0",
               .standing = "0.05, or 0.5 with an adjacency of records",
               .ranks_must_agree = true},
              bound(
                  [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
             {{.name = "step-schedule",
-              .help = "of the step size: constant, inverse-sqrt, inverse (eta / t), "
+              .help = "schedule of the step size: constant, inverse-sqrt, inverse (eta / t), "
                       "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
               .details = R"(
-`inverse`: the step size divided by t + 1 in round t = 0, 1, ..., `inverse-sqrt` by its square root. Ratios of step
-sizes count in partial views.)",
+`inverse` divides the step size by t + 1 in round t = 0, 1, ..., and `inverse-sqrt` by the square root of t + 1. Partial
+views depend on the ratios of step sizes.)",
               .ranks_must_agree = true},
              step_schedule()},
             {{.name = "local-steps",
-              .help = "steps E an agent makes by itself in a round (dp-fedavg)",
+              .help = "local steps E of an agent per round (dp-fedavg)",
               .details = R"(
-Every step has a batch of its own, and is not clipped; what they come to, divided by the step size, is clipped to
-`--clip-norm`. With adjacencies of agents. 1: the gradient of the batch is clipped, as with all other mechanisms.
-[Equations](../equations.md#rounds-that-agents-miss).)",
+Every step has a batch of its own and is not clipped; the total of the steps, divided by the step size, is clipped to
+`--clip-norm`. More than one step needs an adjacency of agents. With 1, the gradient of the batch is clipped, as with
+all other mechanisms ([equations](../equations.md#rounds-that-agents-miss)).)",
               .ranks_must_agree = true},
              bound(&PlanConfig::local_steps, whole(1, 10000))},
             {{.name = "client-probability",
               .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
               .details = R"(
-By a coin that nobody else knows but the server; contributions are divided by q, so that the server divides their sum by the number it
-expects, q times all agents. With `--adjacency agent-zero-out` and `--participation poisson`, its default then.
-[Equations](../equations.md#rounds-that-agents-miss).)",
+Every agent decides by a coin that nobody but the server knows as well. Contributions are divided by q, which means that
+the server divides their sum by the expected number of participants, q times all agents. It needs `--adjacency
+agent-zero-out` and `--participation poisson`, which is then the default
+([equations](../equations.md#rounds-that-agents-miss)).)",
               .ranks_must_agree = true,
               .peers_may_set = false},
              bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
@@ -311,62 +315,66 @@ expects, q times all agents. With `--adjacency agent-zero-out` and `--participat
 
 /// The records that an agent uses in a round.
 std::vector<Option<AskedPlan>> batch_options() {
-    return {
-        {{.name = "batch-size",
-          .common = true,
-          .help = "records an agent uses a round: a number, a share of its records (0.1), or all",
-          .details = R"(
-A share suits sites of different sizes: each uses as large a part of its records, at least one. `all`: every round all
-records of every agent. With a record adjacency both are possible only where data are read (`sotto train`).)",
-          .peers_may_set = false},
-         bound(&PlanConfig::batch_size,
-               named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size))},
-        {{.name = "participation",
-          .help = "{} (record adjacencies; default every, or poisson where records are added, "
-                  "removed or zeroed out, batches are known and the mechanism allows it)",
-          .details = R"(
+    return {{{.name = "batch-size",
+              .common = true,
+              .help = "records that an agent uses per round: a number, a share of its records "
+                      "(0.1), or all",
+              .details = R"(
+A share suits sites of different sizes: each agent uses that part of its records, and at least one. `all` uses all
+records of every agent in every round. With a record adjacency, both are possible only where data are read (`sotto
+train`).)",
+              .peers_may_set = false},
+             bound(&PlanConfig::batch_size,
+                   named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size))},
+            {{.name = "participation",
+              .help = "{} (record adjacencies; default every, or poisson where records are added, "
+                      "removed or zeroed out, batches are known and the mechanism allows it)",
+              .details = R"(
 `poisson`: every record joins the batch of every round with probability `--batch-size` / records of its agent, decided
-by coins that only its agent knows. Guessing who was there is then part of what an observer has to do, and the same
-guarantee needs several times less noise. Sums are divided by `--batch-size`, whatever is drawn. With adjacencies
-`record-add-remove` and `record-zero-out`, and mechanisms whose rounds are independent noise on gradients: there it is
-the default, where batches and records are known (`sotto train`, or `--sampling-probability`). Otherwise the default is
-`every`: every record may be in every batch.
+by coins that only its agent knows. An observer then also has to guess which records took part, so the same guarantee
+needs several times less noise. Sums are divided by `--batch-size`, however many records are drawn. It is possible with
+the adjacencies `record-add-remove` and `record-zero-out` and with mechanisms that add independent noise to gradients in
+every round. There it is the default, provided that batches and records are known (`sotto train`, or
+`--sampling-probability`). Otherwise the default is `every`: every record may be in every batch.
 
-`cyclic-poisson:b`: records are dealt once into b parts (from `--seed`); round t draws from part t mod b alone, every record of it with
-probability b times `--batch-size` / records, at most 1. A record then counts in every b-th round only, so rounds between may share
-noise: for `mafalda` and `space-time` with `--temporal banded:B`, B below b (not `dense`, unless it begins anew every b rounds, and not
-`one-lag`). `cyclic-poisson:auto` plans for b = 1, 2, 4, ... and takes the plan that leaves least noise at the budget, with the widest
-band that b (and `banded:B`) allow; the plan and its JSON (`cycle_choice`) say which and why, and config.ini of a run has the choice.)",
-          .peers_may_set = false},
-         participation_of_records()},
-        {{.name = "sampling-probability",
-          .other_names = {"sample-rate", "q"},
-          .help = "q of a record with --participation poisson, where no data are read",
-          .details = R"(
-In a training it is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
-`--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts.)",
-          .peers_may_set = false},
-         bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
+`cyclic-poisson:b`: records are dealt once into b parts (from `--seed`). Round t draws from part t mod b only, and takes
+each of its records with probability b times `--batch-size` / records, at most 1. A record then counts in every b-th
+round only, so the rounds between may share noise: with `mafalda` and `space-time` and `--temporal banded:B`, B below b
+(not with `dense`, unless it starts again every b rounds, and not with `one-lag`). `cyclic-poisson:auto` plans for b =
+1, 2, 4, ... and takes the plan that leaves the least noise at the budget, with the widest band that b (and `banded:B`)
+allow. The plan and its JSON (`cycle_choice`) say which b was taken and why, and config.ini of a run keeps it.)",
+              .peers_may_set = false},
+             participation_of_records()},
+            {{.name = "sampling-probability",
+              .other_names = {"sample-rate", "q"},
+              .help = "probability q that a record is in a batch, for --participation poisson "
+                      "where no data are read",
+              .details = R"(
+In a training, q is `--batch-size` / records of each agent. `sotto account --sampling-probability q --rounds T` with
+`--noise-multiplier` or `--epsilon`, and without `--adjacency` and `--participation`, converts between noise and
+epsilon.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
 /// Processing of noisy messages and models, which costs no privacy.
 std::vector<Option<AskedPlan>> smoothing_options() {
     return {
         {{.name = "gossip-steps",
-          .help = "{}: mixing steps K a round, each of which sends messages",
+          .help = "{}: mixing steps K per round, each of which sends messages",
           .details = R"(
-Only the first exchange of a round shows something new; the others cost time and bytes, and no privacy. Plans are made for
-the steps that there will be. `auto`: the least K whose planned noise is within a tenth of the trusted aggregator's, or of what
-the mechanism leaves where all agents have the same model after every round; at most what `--max-bytes` allows. `sotto plan`
-says what K = 1, 2, 4 and 8 leave and cost; config.ini of a run has the choice.)",
+Only the first exchange of a round reveals something new; the others cost time and bytes, but no privacy. Plans are made
+for the number of steps. `auto` takes the smallest K whose planned noise is within a tenth of the trusted aggregator's,
+or within a tenth of what the mechanism leaves if all agents have the same model after every round; `--max-bytes` limits
+it. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of a run keeps the choice.)",
           .ranks_must_agree = true,
           .shapes_sums = true},
          gossip_steps()},
         {{.name = "gossip",
           .help = "weights of the exchanges of a round: {}",
           .details = R"(
-`plain`: every exchange mixes what the one before gave, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), which comes as
-near to the mean as about the square of the number of plain steps; the mixing matrix must be symmetric, and fixed.)",
+`plain`: every exchange mixes the result of the one before, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), with
+which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",
@@ -376,27 +384,28 @@ near to the mean as about the square of the number of plain steps; the mixing ma
         {{.name = "final-gossip",
           .help = "{}: exchanges L after the last round, without gradients and noise",
           .details = R"(
-The default is `auto`, in `sotto plan`, `train` and `account` alike, but 0 where figures of the rounds alone are asked for: with
-`--view` of few messages (`train` with any; partial views then have figures of their own, not those of all messages), secure sums,
-`--dropout-probability`, and in `sotto audit`.
-With Chebyshev weights where the mixing matrix is symmetric. `auto`: as many as leave a twentieth of what agents' models
-differ by, at most a twentieth of all exchanges of the rounds (none with `--plan`). Recorded views hold the rounds only. Not where noise is added
-to messages, since it does not hide models.)",
+The default is `auto` in `sotto plan`, `train` and `account` alike, but 0 where figures of the rounds alone are asked
+for: with a `--view` of few messages (in `train` with any `--view`, so that partial views have figures of their own and
+not those of all messages), with secure sums, with `--dropout-probability`, and in `sotto audit`. The exchanges use
+Chebyshev weights if the mixing matrix is symmetric. `auto` makes as many exchanges as leave a twentieth of the
+differences between agents' models, but at most a twentieth of all exchanges of the rounds (none with `--plan`).
+Recorded views hold the rounds only. It is not possible where noise is added to messages, because that noise does not
+hide models.)",
           .standing = "auto",
           .ranks_must_agree = true,
           .shapes_sums = true},
          final_gossip()},
         {{.name = "average",
-          .help =
-              "what agents end up with: none (the last model), tail:F (the mean of the last F T "
-              "rounds' models), ema:B (y <- B y + (1 - B) x)",
+          .help = "final model of an agent: none (the last model), tail:F (the mean of the models "
+                  "of the last F T rounds), ema:B (y <- B y + (1 - B) x)",
           .ranks_must_agree = true},
          bound(&PlanConfig::average,
                named(among_others("", {"none", "tail:F", "ema:B"}), parse_average))},
         {{.name = "momentum",
           .help = "B from 0 to 0.9999: u <- B u + noisy gradient, x <- x - eta u",
           .details = R"(
-Not where noise is added to messages or correlated over rounds. The step size counts 1 / (1 - B) times as much.)",
+It is not possible where noise is added to messages or correlated over rounds. The step size counts 1 / (1 - B) times as
+much.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::momentum, real_between(0, 0.9999))}};
 }
@@ -408,12 +417,12 @@ std::vector<Option<AskedPlan>> shared_noise_options() {
               .peers_may_set = false},
              bound(&PlanConfig::coalition_size, whole(0, 1000000))},
             {{.name = "seed-groups",
-              .help = "who may share a seed (pairs, corn-hbc, decor): all, edges, all-pairs, "
-                      "neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs; nearest:10 "
-                      "above 62 agents; decor: edges, all alike)",
+              .help = "which agents may share a seed (pairs, corn-hbc, decor): all, edges, "
+                      "all-pairs, neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs, "
+                      "above 62 agents nearest:10; for decor the edges, all with the same noise)",
               .details = R"(
-With `pairs` groups of two only. `nearest:K`: every agent with the K others that are nearest by hops. FILE: agent numbers
-of one group a line.)",
+`pairs` allows groups of two agents only. `nearest:K` pairs every agent with the K other agents that are fewest hops
+away. FILE has the agent numbers of one group per line.)",
               .peers_may_set = false},
              bound(&PlanConfig::seed_groups,
                    any_text(among_others("",
@@ -428,21 +437,21 @@ of one group a line.)",
               .help = "one private variance for all agents (pairs, corn-hbc)"},
              bound(&PlanConfig::common_variance, flag())},
             {{.name = "variance-cap",
-              .help = "largest R_uu kappa_u where the optimum would diverge, > 1"},
+              .help = "largest R_uu kappa_u, above 1, where the optimum would otherwise diverge"},
              bound(&PlanConfig::variance_cap, any_real())},
             {{.name = "plan-gap",
-              .help = "largest certified gap between a plan and the best one, relative (pairs, "
+              .help = "largest certified relative gap between a plan and the optimum (pairs, "
                       "corn-hbc; default 0.01, above 200 agents 0.05)",
               .details = R"(
-Plans of few agents (26 with all pairs) are solved to 1e-5 whatever is allowed; others by prices and weights, whose
-noise is mostly nearer to the best than the gap that they certify. Plans of `corn-hbc` and with `--common-variance` may end
-some per cent above what is allowed; every plan says its gap. Below 0.001 Newton's method is asked, whose cost grows
-with the cube of the number of pairs.)"},
+Plans of few agents (26 with all pairs) are solved to 1e-5 whatever is allowed. Larger plans are solved by prices and
+weights, and their noise is usually closer to the optimum than the gap that they certify. Plans of `corn-hbc` and plans
+with `--common-variance` may end some per cent above the allowed gap; every plan states its gap. Below 0.001 Newton's
+method is used, whose cost grows with the cube of the number of pairs.)"},
              bound(&PlanConfig::plan_gap, real_between(1e-9, 1))},
             {{.name = "budgets",
               .help = "FILE with an epsilon for every agent",
               .details = R"(
-`epsilon` or `agent epsilon` a line.)",
+Each line is `epsilon` or `agent epsilon`.)",
               .peers_may_set = false},
              bound(&PlanConfig::budgets_file, file_path())},
             {{.name = "plan",
@@ -483,14 +492,16 @@ Binding<AskedPlan> covariance_file() {
 
 std::vector<Option<AskedPlan>> covariance_options() {
     return {{{.name = "covariance",
-              .help = "FILE.npy: n x n numbers that say how the noise of agents is correlated, for "
-                      "mechanism covariance, which it chooses",
+              .help = "FILE.npy with an n x n matrix that says how the noise of agents is "
+                      "correlated; it selects mechanism covariance",
               .details = R"(
-A mechanism of one's own: R of [equations](../equations.md#noise-plans), symmetric and positive definite, float64. It is scaled so that the agent
-it hides least has its whole budget; what else can be said of a mechanism can be said of it. Where every variance exceeds the sum
-of the absolute values beside it, the noise is private noise and noise that pairs of agents share, and any `--coalition-size`
-is possible. Otherwise it comes from one seed that all agents share, as with `corn`: any agent can remove all of it, and the ledger says so. Every
-rank compares the plan with its own file. For other noise than such, a plan of one's own: [the plan file](../plan-file.md).)",
+This makes a mechanism of your own from R of [equations](../equations.md#noise-plans), symmetric and positive definite,
+float64. R is scaled so that the agent it hides least has its whole budget, and everything that is reported of other
+mechanisms is reported of it. If every variance exceeds the sum of the absolute values of the other entries in its row,
+the noise consists of private noise and of noise that pairs of agents share, and any `--coalition-size` is possible.
+Otherwise it comes from one seed that all agents share, as with `corn`: any agent can remove all of it, and the ledger
+says so. Every rank compares the plan with its own file. For noise of another form, write a plan of your own: [the plan
+file](../plan-file.md).)",
               .peers_may_set = false},
              covariance_file()}};
 }

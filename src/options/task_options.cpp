@@ -29,14 +29,14 @@ std::vector<Option<TaskConfig>> model_options() {
               .common = true,
               .help = "{}, or FILE.so (a task of your own); " + task_defaults_text(),
               .details = R"(
-[Tasks](../tasks.md) says what they learn, and what that means for the guarantee. `config.ini`
-holds the defaults that were used.)",
+[Tasks](../tasks.md) explains what they learn and what that means for the guarantee. `config.ini` keeps the defaults
+that were used.)",
               .ranks_must_agree = true,
               .peers_may_set = false,
               .describes_data = true},
              bound(&TaskConfig::task, some_text(task_words()))},
             {{.name = "hidden",
-              .help = "mlp: units of the hidden layer (default 128; for values 64)",
+              .help = "mlp: units of the hidden layer (default 128, or 64 to predict values)",
               .ranks_must_agree = true,
               .describes_data = true},
              bound(&TaskConfig::hidden, whole(1))}};
@@ -85,53 +85,58 @@ OptionFacts about_tables(std::string name, std::string help, std::string details
 std::vector<Option<TableOptions>> table_options() {
     return {
         {about_tables("label",
-                      "of CSV data: the column to predict, by name (by number, from 1, where "
-                      "there is no header line); 'NAME>V' predicts whether it is above V",
+                      "column of CSV data to predict, by name (or by number, from 1, if there is "
+                      "no header line); 'NAME>V' predicts whether it is above V",
                       R"(
-Texts, and whole numbers that come back, are classes ([your data](../data.md#tables)), other numbers values to predict. A file with a header
-line needs it; of one without, the last column is a value to predict unless `--label` says otherwise.)"),
+Texts, and whole numbers that occur again and again, are classes ([your data](../data.md#tables)); other numbers are
+values to predict. A file with a header line needs `--label`. In a file without one, the last column is a value to
+predict unless `--label` says otherwise.)"),
          bound(&TableOptions::label, any_text(among_others("", {"NAME", "NUMBER"})))},
         {about_tables("label-kind",
-                      "{}: whether the --label column has classes or values to predict; auto: "
-                      "by what is in it"),
+                      "{}: whether the --label column has classes or values to predict; auto "
+                      "decides by its content"),
          bound(&TableOptions::target, words(target_kinds))},
-        {about_tables("ignore", "columns of CSV data that are no features, between commas"),
+        {about_tables("ignore", "columns of CSV data that are not features, separated by commas"),
          bound(&TableOptions::ignore, name_list())},
         {about_tables("categorical",
-                      "columns of CSV data whose numbers are categories, between commas; "
-                      "columns of texts are without saying"),
+                      "columns of CSV data whose numbers are categories, separated by commas; "
+                      "columns of texts always are"),
          bound(&TableOptions::categorical, name_list())},
         {about_tables("missing",
-                      "{}: what becomes of missing cells of CSV data (empty, ?, NA, NaN, null)",
+                      "{}: what to do with missing cells of CSV data (empty, ?, NA, NaN, null)",
                       R"(
-`refuse` ends with an error that names the cell. `indicator` puts zero after scaling in its place, and gives every column
-of numbers a second feature that is 1 where the number is missing, every column of categories one more category.
-`value:V` puts V in its place. Nothing is learnt from the data for any of them.)"),
+`refuse` ends with an error that names the cell. `indicator` replaces the cell by zero after scaling, and gives every
+column of numbers a second feature that is 1 where the number is missing, and every column of categories one more
+category. `value:V` replaces the cell by V. None of them learns anything from the data.)"),
          bound(&TableOptions::missing,
                named(among_others("refuse, indicator, value:V", {"refuse", "indicator", "value:V"}),
                      [](std::string_view, std::string_view text) { return parse_missing(text); }))},
-        {about_tables("unit-column",
-                      "column of CSV data that says of whom each record is: all records of "
-                      "one person are protected together, as one record otherwise",
-                      R"(
-With a record adjacency the guarantee is then about everything that one person (one value of the column) has at one agent: a
-person's gradient is the mean of the gradients of its records, clipped as one, `--batch-size` counts persons, and sampling draws them.
-It holds at each agent by itself: somebody with records at several agents is not covered by one agent's figure.)"),
+        {about_tables(
+             "unit-column",
+             "column of CSV data that says which person each record belongs to: all records of a "
+             "person are then protected together, like a single record otherwise",
+             R"(
+With a record adjacency, the guarantee then covers everything that one person (one value of the column) has at one
+agent: a person's gradient is the mean of the gradients of that person's records, clipped as one; `--batch-size` counts
+persons, and sampling draws persons. The guarantee holds for each agent by itself: somebody with records at several
+agents is not covered by one agent's figure.)"),
          bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
-        {about_tables("bounds",
-                      "NAME=LOW:HIGH of every column of numbers of CSV data, between commas, "
-                      "or FILE with one a line: values are cut to them and become -1 to 1",
-                      R"(
-Bounds are public: they must come from what is known about such data in general, an age from 0 to 110, never from the
-data. With them scaling costs no privacy; without them `--standardise` says what happens.)"),
+        {about_tables(
+             "bounds",
+             "NAME=LOW:HIGH for every column of numbers of CSV data, separated by commas, or FILE "
+             "with one per line: values are clamped to these bounds and scaled to -1 to 1",
+             R"(
+Bounds are public: they must come from what is known about such data in general, such as an age from 0 to 110, and never
+from the data. With bounds, scaling costs no privacy; without them, `--standardise` says how columns are scaled.)"),
          bound(&TableOptions::bounds, bounds_list())}};
 }
 
 std::vector<Option<TaskConfig>> scaling_options() {
-    return {{about_tables("standardise",
-                          "{}: columns of numbers of CSV data without --bounds; public: by mean "
-                          "and deviation of the training data, which no guarantee counts"),
-             bound(&TaskConfig::standardise, words(standardise_names))}};
+    return {
+        {about_tables("standardise",
+                      "{}: how columns of numbers of CSV data are scaled without --bounds; public: "
+                      "by mean and deviation of the training data, which no guarantee covers"),
+         bound(&TaskConfig::standardise, words(standardise_names))}};
 }
 
 std::vector<Option<TaskConfig>> data_options() {
@@ -141,9 +146,10 @@ std::vector<Option<TaskConfig>> data_options() {
               .help = "synthetic, or FILE[,FILE...]: LIBSVM, IDX images, CSV or LEAF JSON, plain "
                       "or .gz; %r is the agent's number",
               .details = R"(
-Several files are joined by commas; a comma in a name is written `\,`, and a file of exactly the given name is that
-file. With `%r` in the path each agent reads its own file. Otherwise every process reads the file and keeps its agents'
-shards only, dealt by `--partition`. [Your data](../data.md) has the formats, and what labels and columns become.)",
+Several files are separated by commas. A comma in a name is written `\,`, and if a file has exactly the given name, that
+file is read. With `%r` in the path, each agent reads its own file. Otherwise every process reads the file and keeps
+only the shards of its agents, dealt by `--partition`. [Your data](../data.md) describes the formats, and how labels and
+columns are read.)",
               .beside_run = true,
               .peers_may_set = false,
               .describes_data = true},
@@ -161,8 +167,8 @@ shards only, dealt by `--partition`. [Your data](../data.md) has the formats, an
               .describes_data = true},
              bound(&TaskConfig::test_fraction, any_real())},
             {{.name = "partition",
-              .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers an agent, "
-                      "default 10); default dirichlet:10, iid for values to predict",
+              .help = "iid, dirichlet:ALPHA, by-label:k, by-writer:k (LEAF; k writers per agent, "
+                      "default 10); default dirichlet:10, or iid for values to predict",
               .ranks_must_agree = true,
               .describes_data = true},
              bound(&TaskConfig::partition,
@@ -174,12 +180,12 @@ std::vector<Option<TrainConfig>> regularisation_and_seed() {
     return {{{.name = "l2",
               .help = "regularisation, added outside the clip",
               .details = R"(
-A `--view` of a training with `--l2` above 0 counts it. Refused (exit code 2): Gaussian noise on messages, and runs so
-long that less than a millionth of an old message would be left.)",
+A `--view` of a training with `--l2` above 0 takes it into account. Gaussian noise on messages is refused with such a
+view (exit code 2), and so are runs so long that less than a millionth of an old message would be left.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::l2, any_real())},
             {{.name = "seed",
-              .help = "data, partition, batches and initialisation; never noise",
+              .help = "seed of data, partition, batches and initialisation, never of noise",
               .ranks_must_agree = true},
              bound(
                  [](auto& c) -> auto& { return c.task.seed; }, whole(0))}};

@@ -71,65 +71,66 @@ OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
 }
 
 std::vector<Option<TrainConfig>> evaluation_options() {
-    return {
-        {{.name = "eval-every",
-          .help = "rounds between evaluations (0: fifty times a run)",
-          .ranks_must_agree = true,
-          .beside_run = true,
-          .shapes_sums = true},
-         bound(&TrainConfig::evaluate_every, whole(0))},
-        {{.name = "eval-records",
-          .help = "{}: records an agent reads for an evaluation, of the test set and of its "
-                  "training data (auto: 1000, and after the last round the whole test set)",
-          .details = R"(
-Rows are taken at equal distances, whatever is in them, and another agent tests its model on other rows. The average of all
-models is tested on so many rows by every agent. Where `optimality_gap` is known the training loss is of all records
-whatever this says. `metrics.csv` and the summary name the records; figures of an interrupted run are those of an
-evaluation during training. Rank 0 is shown losses of so few records as this says ([security](../security.md)).)",
-          .ranks_must_agree = true,
-          .beside_run = true,
-          .peers_may_set = false},
-         bound(&TrainConfig::evaluated_records, evaluated_records())},
-        {{.name = "optimality-gap",
-          .help = "{}: compare with the lowest loss possible, which shows rank 0 exact derivatives "
-                  "of every agent's loss (default: off over MPI where every agent has a data file "
-                  "of its own)",
-          .details = R"(
-For tasks of up to 512 parameters. It shows rank 0 exact gradients and curvatures; by default it is off over MPI where
-every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
-          .ranks_must_agree = true,
-          .beside_run = true,
-          .peers_may_set = false},
-         bound(&TrainConfig::optimality_gap, on_off())},
-        {{.name = "baseline",
-          .help = "{}: train the same model without privacy too, to compare with; only where one "
-                  "process hosts all agents",
-          .details = R"(
-After the rounds: 500 steps of Adam on the mean of all agents' losses, without clip and noise, in about the time of a tenth to a third of
-the rounds. The verdict and the summary (`accuracy_without_privacy`, `loss_without_privacy`) say what it comes to. Nothing of it is private, so no
-run over MPI does it: private data would have to leave their agents.)",
-          .beside_run = true,
-          .changes_results = false},
-         bound(&TrainConfig::baseline, on_off())},
-        {{.name = "tensorboard",
-          .help = "{}: write what metrics.csv holds as TensorBoard event files, too",
-          .details = R"(
-Rank 0 writes them to `tensorboard/` in the run directory as the run goes: `tensorboard --logdir runs` shows all runs
+    return {{{.name = "eval-every",
+              .help = "rounds between evaluations (0: fifty evaluations per run)",
+              .ranks_must_agree = true,
+              .beside_run = true,
+              .shapes_sums = true},
+             bound(&TrainConfig::evaluate_every, whole(0))},
+            {{.name = "eval-records",
+              .help = "{}: records that an agent reads per evaluation, of the test set and of its "
+                      "training data (auto: 1000, and after the last round the whole test set)",
+              .details = R"(
+The rows are evenly spaced, whatever they contain, and different agents test their models on different rows. Every agent
+tests the average of all models on as many rows. Where `optimality_gap` is known, the training loss is that of all
+records, whatever this option says. `metrics.csv` and the summary give the numbers of records; figures of an interrupted
+run are those of an evaluation during training. Rank 0 sees losses of as few records as this option says
+([security](../security.md)).)",
+              .ranks_must_agree = true,
+              .beside_run = true,
+              .peers_may_set = false},
+             bound(&TrainConfig::evaluated_records, evaluated_records())},
+            {{.name = "optimality-gap",
+              .help = "{}: compare with the lowest possible loss, for which rank 0 sees exact "
+                      "derivatives of every agent's loss (default: off over MPI if every agent has "
+                      "a data file of its own)",
+              .details = R"(
+It is for tasks of up to 512 parameters. Rank 0 sees exact gradients and curvatures; over MPI it is therefore off by
+default if every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
+              .ranks_must_agree = true,
+              .beside_run = true,
+              .peers_may_set = false},
+             bound(&TrainConfig::optimality_gap, on_off())},
+            {{.name = "baseline",
+              .help = "{}: also train the same model without privacy, for comparison; only where "
+                      "one process hosts all agents",
+              .details = R"(
+After the rounds it makes 500 steps of Adam on the mean of all agents' losses, without clipping and noise, in about a
+tenth to a third of the time of the rounds. The verdict and the summary (`accuracy_without_privacy`,
+`loss_without_privacy`) give the result. Nothing of this is private: data would have to leave their agents, so no run
+over MPI does it.)",
+              .beside_run = true,
+              .changes_results = false},
+             bound(&TrainConfig::baseline, on_off())},
+            {{.name = "tensorboard",
+              .help = "{}: also write the content of metrics.csv as TensorBoard event files",
+              .details = R"(
+Rank 0 writes them to `tensorboard/` in the run directory during the run; `tensorboard --logdir runs` shows all runs
 ([run directory](../run-directory.md)). TensorBoard itself is not part of sotto.)",
-          .beside_run = true,
-          .changes_results = false},
-         bound(&TrainConfig::tensorboard, on_off())},
-        secure_sum_option<TrainConfig>(),
-        {{.name = "pad-rounds",
-          .help = "with --participation poisson: work through the same number of records every "
-                  "round, so that its time does not tell the size of a batch",
-          .details = R"(
-As many as a batch exceeds in one round of 2^40: about 7 times the root of `--batch-size` more. Records that differ in
-time themselves, as sparse ones do, still show. Memory still grows with the
-batch, and no rank is told how much another has used.)",
-          .peers_may_set = false,
-          .changes_results = false},
-         bound(&TrainConfig::pad_rounds, flag())}};
+              .beside_run = true,
+              .changes_results = false},
+             bound(&TrainConfig::tensorboard, on_off())},
+            secure_sum_option<TrainConfig>(),
+            {{.name = "pad-rounds",
+              .help = "with --participation poisson: process the same number of records in every "
+                      "round, so that its duration does not reveal the size of the batch",
+              .details = R"(
+The number is one that a batch exceeds in one of 2^40 rounds: `--batch-size` and about 7 times its square root more.
+Records that differ in the time they take, such as sparse ones, still show. Memory still grows with the batch, and no
+rank is told how much another has used.)",
+              .peers_may_set = false,
+              .changes_results = false},
+             bound(&TrainConfig::pad_rounds, flag())}};
 }
 
 std::vector<Option<TrainConfig>> view_options() {
@@ -137,7 +138,7 @@ std::vector<Option<TrainConfig>> view_options() {
         {{.name = "view",
           .help = "additional views of the ledger, separated by ';': {}",
           .details = R"(
-[The ledger](../ledger.md) says what they add.)",
+[The ledger](../ledger.md) explains what they add.)",
           .beside_run = true},
          bound(&TrainConfig::views, any_text(one_of(view_placeholder_list(ViewUse::ledger))))},
         {{.name = "record-view",
@@ -145,9 +146,9 @@ std::vector<Option<TrainConfig>> view_options() {
                   "to the run directory; eavesdropper (alone or among them): what every agent "
                   "sends",
           .details = R"(
-What these agents receive, send and know is written to `views/` in the run directory
-([recorded views](../recorded-view.md)). With `eavesdropper`, alone or in the list, every agent also writes what it
-puts on the wire: its messages, or its masked shares; not with `cdp` and `dp-fedavg`.)",
+What these agents receive, send and know is written to `views/` in the run directory ([recorded
+views](../recorded-view.md)). With `eavesdropper`, alone or in the list, every agent also writes what it sends: its
+messages or its masked shares. `eavesdropper` is not possible with `cdp` and `dp-fedavg`.)",
           .ranks_must_agree = true,
           .peers_may_set = false},
          recorded_views()}};
@@ -156,10 +157,10 @@ puts on the wire: its messages, or its masked shares; not with `cdp` and `dp-fed
 std::vector<Option<TrainConfig>> start_options() {
     return {
         {{.name = "checkpoint-every",
-          .help = "rounds between checkpoints to go on from after a failure (0: only where a "
-                  "run is stopped)",
+          .help = "rounds between checkpoints, from which a run can be resumed after a failure (0: "
+                  "only when the run is stopped)",
           .details = R"(
-[Resuming](../resuming.md) says what a checkpoint holds and how a run is resumed.)",
+[Resuming](../resuming.md) explains what a checkpoint holds and how a run is resumed.)",
           .ranks_must_agree = true,
           .beside_run = true},
          bound(&TrainConfig::checkpoint_every, whole(0))},
@@ -167,35 +168,35 @@ std::vector<Option<TrainConfig>> start_options() {
           .common = true,
           .help = "DIR: resume the run in this directory, with its options",
           .details = R"(
-Only what this page and the others mark may stand beside it ([resuming](../resuming.md)).)",
+Only options that are marked "beside a run" in these tables can be given with it ([resuming](../resuming.md)).)",
           .reproduces_run = false,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::directory, folder_path())},
         {{.name = "without",
-          .help = "a,b,...: agents that leave the run that is resumed",
+          .help = "a,b,...: agents that leave the resumed run",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::without, agent_numbers())},
         {{.name = "joining",
-          .help = "a,b,...: agents that join the run that is resumed, and were never part of it",
+          .help = "a,b,...: agents that join the resumed run and were never part of it",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::joining, agent_numbers())},
         {{.name = "finish",
-          .help = "the run that is resumed ends at its checkpoint, without another round",
+          .help = "end the resumed run at its checkpoint, without another round",
           .details = R"(
-Where nothing is left of the budget, or enough is trained: models are written and evaluated, the ledger counts every round that may
-have left, and the run is complete. Final gossip and means of models are left out.)",
+It is for a run whose budget is spent or whose model is good enough. Models are written and evaluated, the ledger counts
+every round that may have been sent, and the run is complete. Final gossip and means of models are left out.)",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
          of_resumed_run(&ResumeConfig::finish, flag())},
         {{.name = "verbose",
-          .help = "tell everything about plan, ledger and training, not the verdict alone",
+          .help = "print everything about plan, ledger and training, not only the verdict",
           .details = R"(
-`log.txt` in the run directory has it all either way.)",
+`log.txt` in the run directory always has all of it.)",
           .reproduces_run = false,
           .beside_run = true,
           .changes_results = false},
@@ -207,13 +208,14 @@ have left, and the run is complete. Final gossip and means of models are left ou
           .beside_run = true},
          bound(&TrainConfig::dry_run, flag())},
         {{.name = "network",
-          .help = "with --dry-run, LATENCY:BANDWIDTH[:HOSTS[:RANKS]], as 10ms:100Mbit:3: predict "
-                  "the time of a round over this network",
+          .help = "with --dry-run, LATENCY:BANDWIDTH[:HOSTS[:RANKS]], such as 10ms:100Mbit:3: "
+                  "predict the time of a round over this network",
           .details = R"(
-The latency is one way (half of a `ping`), the bandwidth that of each host's link, either way. Ranks are spread over the hosts in
-order, as evenly as possible; without HOSTS they are where they are, or in one process one a host. RANKS (in one process; by default one an
-agent) host the agents. Computing is measured here, with this machine's cores for each host; bytes and messages are
-counted (`predict_exchange`). [Scaling](../scaling.md) compares predictions with rounds over such a network.)",
+The latency is one way (half of a `ping`); the bandwidth is that of each host's link, in each direction. Ranks are
+spread over HOSTS in order, as evenly as possible; without HOSTS they stay where they are, and in one process every rank
+has a host of its own. RANKS is the number of ranks that host the agents, for a dry run in one process (by default one
+rank per agent). Computation is measured here, with this machine's cores for each host; bytes and messages are counted
+(`predict_exchange`). [Scaling](../scaling.md) compares predictions with rounds over such a network.)",
           .reproduces_run = false,
           .ranks_must_agree = true,
           .beside_run = true},
@@ -288,11 +290,12 @@ void require_kept_options(const ConfigText& of_run) {
     const std::vector<WrittenGroup> groups = with_general(train_option_set().written());
     for (const auto& [name, text] : parse_options(groups, {}, of_run))
         if (!find_option(groups, name)->reproduces_run)
-            throw ConfigError(fmt::format(
-                "{}: '{}' is nothing that a run keeps; give --{} on the command line of every rank",
-                of_run.source,
-                name,
-                name));
+            throw ConfigError(
+                fmt::format("{}: '{}' is not an option that a run keeps; give --{} on the command "
+                            "line of every rank",
+                            of_run.source,
+                            name,
+                            name));
 }
 
 TrainConfig train_config_of(const ConfigText& config) {
@@ -303,7 +306,8 @@ void require_one_source_of_noise(const PlanConfig& config) {
     if (!config.noise_std) return;
     const auto refuse = [](std::string_view option) {
         throw ConfigError(fmt::format(
-            "--noise-std: --{} is given too; the noise follows from one of them", option));
+            "--noise-std: --{} is given too; give only one of them, from which the noise follows",
+            option));
     };
     // config.ini of a run has every option, so a default value there is not a request.
     if (config.epsilon != PlanConfig{}.epsilon) refuse("epsilon");
@@ -315,7 +319,7 @@ void require_covariance_file(const PlanConfig& config) {
     if (mechanism.takes_covariance == config.covariance_file.has_value()) return;
     if (mechanism.takes_covariance)
         throw ConfigError(fmt::format(
-            "--mechanism: {} takes --covariance FILE.npy too, n x n numbers", mechanism.name));
+            "--mechanism: {} needs --covariance FILE.npy too, with n x n numbers", mechanism.name));
     throw ConfigError(fmt::format("--covariance: not possible with mechanism {} (allowed: {})",
                                   mechanism.name,
                                   join(mechanisms_with(&Mechanism::takes_covariance), ", ")));
@@ -325,26 +329,27 @@ void require_roster_with_identity(const TrainConfig& config) {
     if (!config.trust) return;
     const bool roster = !config.trust->roster.empty();
     if (roster == !config.trust->identity.empty()) return;
-    throw ConfigError(fmt::format(
-        "--{}: --{} is needed too (both, or none for agents that do not prove who they are)",
-        roster ? "roster" : "identity",
-        roster ? "identity" : "roster"));
+    throw ConfigError(
+        fmt::format("--{}: --{} is needed too (give both, or neither for agents that do not prove "
+                    "who they are)",
+                    roster ? "roster" : "identity",
+                    roster ? "identity" : "roster"));
 }
 
 void require_resumed_run(const TrainConfig& config) {
     if (!config.resume) return;
     const bool leaves = !config.resume->without.empty(), joins = !config.resume->joining.empty();
     if (config.resume->directory.empty())
-        throw ConfigError(leaves ? "--without: --resume DIR is needed too; agents leave a run that "
-                                   "is resumed"
-                          : joins ? "--joining: --resume DIR is needed too; agents join a run that "
-                                    "is resumed"
-                                  : "--finish: --resume DIR is needed too; a run that was resumed "
-                                    "ends");
+        throw ConfigError(
+            leaves  ? "--without: --resume DIR is needed too; agents leave a run that "
+                      "is resumed"
+            : joins ? "--joining: --resume DIR is needed too; agents join a run that "
+                      "is resumed"
+                    : "--finish: --resume DIR is needed too; only a resumed run is finished");
     if ((leaves || joins) && config.resume->finish)
         throw ConfigError(
-            fmt::format("--finish: not possible with --{}; a run ends with all who are there, from "
-                        "their checkpoints",
+            fmt::format("--finish: not possible with --{}; a run ends with the agents that it has, "
+                        "from their checkpoints",
                         leaves ? "without" : "joining"));
 }
 
@@ -358,8 +363,7 @@ void require_sampling_with_padding(const TrainConfig& config) {
 
 void require_dry_run_with_network(const TrainConfig& config) {
     if (config.network && !config.dry_run)
-        throw ConfigError(
-            "--network: --dry-run is needed too; a training uses the network there is");
+        throw ConfigError("--network: --dry-run is needed too; a training uses the real network");
 }
 
 void require_records_of_units(const TrainConfig& config) {

@@ -77,10 +77,10 @@ template <class Config>
     return {{.name = "secure-sum",
              .help = "{}: agents learn only weighted sums of their neighbours' messages",
              .details = R"(
-What sums hide depends on the graph, its schedule and who colludes; it is computed and said, and where they hide
-nothing from `--coalition-size` colluders (one at least) `on` is refused ([security](../security.md)). Each rank builds
-graph and mixing from its own options and compares them with rank 0's. `--mask-partners H` bounds the cost in
-neighbourhoods above 2H + 1. Not with `cdp` and `dp-fedavg`.)",
+What sums hide depends on the graph, its schedule and who colludes. It is computed and printed, and `on` is refused if sums
+hide nothing from `--coalition-size` colluders (at least one) ([security](../security.md)). Each rank builds graph and
+mixing from its own options and compares them with rank 0's. `--mask-partners H` limits the cost in neighbourhoods larger
+than 2H + 1. Secure sums are not possible with `cdp` and `dp-fedavg`.)",
              .ranks_must_agree = true,
              .peers_may_set = false},
             bound(&Config::secure_sum, on_off())};
@@ -89,12 +89,13 @@ neighbourhoods above 2H + 1. Not with `cdp` and `dp-fedavg`.)",
 /// --mask-partners for any configuration with a member `mask_partners`.
 template <class Config>
 [[nodiscard]] Option<Config> mask_partners_option() {
-    return {{.name = "mask-partners",
-             .help = "secure-sum: mask partners H on each side; up to 2H+1 neighbours all are "
-                     "joined, above a sum withstands 2H-1 colluding ones",
-             .ranks_must_agree = true,
-             .peers_may_set = false},
-            bound(&Config::mask_partners, whole(1, 100000))};
+    return {
+        {.name = "mask-partners",
+         .help = "secure-sum: mask partners H on each side; up to 2H+1 neighbours are all partners "
+                 "of each other, and above that a sum withstands 2H-1 colluding agents",
+         .ranks_must_agree = true,
+         .peers_may_set = false},
+        bound(&Config::mask_partners, whole(1, 100000))};
 }
 
 }  // namespace sotto

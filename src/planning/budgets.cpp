@@ -352,10 +352,9 @@ UnrestrictedNoise unrestricted_noise(const PlanConfig& config,
 
 std::string text_of(const UnrestrictedNoise& noise) {
     return fmt::format(
-        "any C      leaves {:.6g} at least in all models of all rounds (certified to {:.1g}); this "
-        "plan {:.6g}, {:.4g} times that\n"
-        "           with no round of an agent seen more sharply than alone {:.6g} ({:.1g}): {:.4g} "
-        "times that\n",
+        "any C      leaves at least {:.6g} in all models of all rounds (certified to {:.1g}); this "
+        "plan leaves {:.6g}, {:.4g} times as much\n           with columns of equal length at "
+        "least {:.6g} (certified to {:.1g}); this plan leaves {:.4g} times as much\n",
         noise.any.value,
         noise.any.relative_gap(),
         noise.plan,

@@ -119,7 +119,8 @@ BuiltTopography built_topography(const GraphConfig& config, const PlanConfig* pl
     DescribedGraph made = configured_graph(config);
     if (!made.graph.connected())
         throw ConfigError(
-            "graph: it is not connected; agents in different parts could never agree");
+            "graph: it is not connected, so agents in different parts could never agree (allowed: "
+            "a connected graph)");
     auto [graph, matrices] = schedule_of(config, plan, rounds, std::move(made.graph));
     if (config.mixing_schedule != "fixed")
         made.description += fmt::format(", mixing schedule {} of {} round{}",
@@ -400,12 +401,12 @@ std::string graph_report_text(const GraphReport& report) {
                         1 - report.lambda2);
     if (report.doubly_stochastic) return text;
     const std::string range = fmt::format("{:.4g} to {:.4g}", report.perron_min, report.perron_max);
-    text += report.push_sum
-                ? fmt::format("weights  {} of push-sum; all agents count alike\n", range)
-                : fmt::format(
-                      "weights  agents count {} times as much as all would alike in what "
-                      "they come to\n",
-                      range);
+    text +=
+        report.push_sum
+            ? fmt::format("weights  {} of push-sum; all agents count equally\n", range)
+            : fmt::format(
+                  "weights  in the result, agents count {} times as much as with equal weights\n",
+                  range);
     return text;
 }
 

@@ -211,7 +211,7 @@ int most_steps(const PlanConfig& config, double bytes_a_step) {
     const double steps = *config.max_bytes / bytes_a_step;
     if (!(steps >= 1))
         throw ConfigError(
-            fmt::format("max-bytes: {:g} is less than one exchange a round sends, {:g} (allowed: "
+            fmt::format("max-bytes: {:g} is less than one exchange per round sends, {:g} (allowed: "
                         "at least that, or fewer --rounds)",
                         *config.max_bytes,
                         bytes_a_step));

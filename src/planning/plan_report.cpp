@@ -71,7 +71,7 @@ std::string smoothing_line(const PlanConfig& config) {
     else if (*config.final_gossip > 0)
         parts.push_back(fmt::format("{} exchanges of final gossip", *config.final_gossip));
     if (parts.empty()) return {};
-    return fmt::format("after      {}: no privacy lost, counted in what survives\n",
+    return fmt::format("after      {}: no loss of privacy; included in the noise left\n",
                        fmt::join(parts, ", "));
 }
 
@@ -101,8 +101,8 @@ std::string bytes_text(double bytes) {
 std::string noise_line(const NoisePlan& plan, double clip_norm) {
     const Eigen::VectorXd variances = largest_message_variance(plan);
     return fmt::format(
-        "noise      std {:.4g} to {:.4g} a coordinate on {} clipped to {:g}{}; {} "
-        "stream{} an agent at most\n",
+        "noise      std {:.4g} to {:.4g} per coordinate, on {} clipped to {:g}{}; at most {} "
+        "stream{} per agent\n",
         plan.aggregation == Aggregation::trusted_mean ? std::sqrt(variances.maxCoeff())
                                                       : std::sqrt(variances.minCoeff()),
         std::sqrt(variances.maxCoeff()),
@@ -117,8 +117,8 @@ std::string survives_lines(const PlannedNoise& planned) {
     const double objective = planned.design.objective;
     if (!std::isfinite(objective)) return {};
     return fmt::format(
-        "survives   {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n"
-        "           {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
+        "noise left {:.6g} (utility {}, at kappa 1); ldp {:.6g}, trusted aggregator {:.6g}\n       "
+        "    {:.3g} times less than ldp, {:.3g} times the trusted aggregator's\n",
         objective,
         name_of(planned.utility),
         planned.ldp_objective,
@@ -225,12 +225,12 @@ std::string observers_words(const NoisePlan& plan) {
     const std::string outsider = "whoever sees all messages";
     const bool own_noise_only = std::ranges::all_of(
         plan.groups, [](const SeedGroup& group) { return group.members.size() == 1; });
-    if (own_noise_only) return outsider + ", all other agents together among them";
+    if (own_noise_only) return outsider + ", including all other agents together";
     if (plan.coalition_size == 0)
-        return outsider + "; an agent among them may learn more, even everything (ledger.json)";
-    return outsider + (plan.coalition_size == 1
-                           ? std::string(", any one agent among them")
-                           : fmt::format(", any {} agents among them", plan.coalition_size));
+        return outsider + "; an agent who does may learn more, even everything (ledger.json)";
+    return outsider + (plan.coalition_size == 1 ? std::string(", including any one agent")
+                                                : fmt::format(", including any {} agents together",
+                                                              plan.coalition_size));
 }
 
 /// Link time of the agent with most neighbours at a gigabit per second and a fifth of a millisecond
@@ -272,8 +272,8 @@ std::string gossip_costs_text(const PlannedNoise& planned,
     for (int u = 0; u < topography.graph.agents(); ++u)
         degree = std::max(degree, topography.graph.degree(u));
     std::string text = fmt::format(
-        "steps      --gossip-steps: noise (of the trusted aggregator's), bytes of all agents in {} "
-        "rounds of {} parameter{}, exchanges at 1 Gbit/s and 0.2 ms\n",
+        "steps      by --gossip-steps: noise (times the trusted aggregator's), bytes of all agents "
+        "in {} rounds of {} parameter{}, time of exchanges at 1 Gbit/s and 0.2 ms\n",
         rounds,
         dimension,
         dimension == 1 ? "" : "s");
@@ -338,11 +338,11 @@ void require_clients_that_come_and_go(const PlanConfig& config) {
 void require_possible_updates(const PlanConfig& config) {
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
     if (mechanism.local_updates && config.gossip_steps > 1)
-        throw ConfigError(fmt::format(
-            "gossip-steps: {} is not possible with mechanism {}, whose server takes one mean a "
-            "round (allowed: 1)",
-            config.gossip_steps,
-            mechanism.name));
+        throw ConfigError(
+            fmt::format("gossip-steps: {} is not possible with mechanism {}, whose server takes "
+                        "one mean per round (allowed: 1)",
+                        config.gossip_steps,
+                        mechanism.name));
     if (!asks_for_updates(config)) return;
     if (!mechanism.local_updates)
         refuse_updates(
@@ -352,8 +352,8 @@ void require_possible_updates(const PlanConfig& config) {
                         join(mechanisms_with(&Mechanism::local_updates), ", ")));
     if (!protects_agents(config.adjacency))
         refuse_updates(config,
-                       fmt::format("adjacency {}, where gradients of records are clipped, all at "
-                                   "one model",
+                       fmt::format("adjacency {}, where gradients of records are clipped, which "
+                                   "are all taken at one model",
                                    name_of(config.adjacency)),
                        "; or agent, agent-zero-out");
     if (config.learn_clip)

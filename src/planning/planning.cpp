@@ -49,7 +49,7 @@ std::optional<NoisePlan> read_given_plan(const PlanConfig& config, int agents) {
     if (!config.plan_file) return std::nullopt;
     if (config.noise_std)
         throw ConfigError(
-            "--noise-std: not possible with --plan, whose noise is what the file says");
+            "--noise-std: not possible with --plan, whose file says what the noise is");
     NoisePlan plan =
         plan_from_json(read_file(*config.plan_file, most_plan_bytes), *config.plan_file);
     if (plan.agents != agents)
@@ -149,7 +149,7 @@ void require_choices(const PlanConfig& config,
                         join(recommended_mechanisms(&Mechanism::allows_seed_groups), ", ")));
     if (config.common_variance && !spatial.seed_groups())
         throw ConfigError(
-            fmt::format("common-variance: mechanism {} has no choice (allowed with {})",
+            fmt::format("common-variance: mechanism {} cannot choose it (allowed with {})",
                         spatial.name,
                         join(recommended_mechanisms(&Mechanism::seed_groups), ", ")));
 }
@@ -287,15 +287,15 @@ double objective_of(const NoisePlan& plan, const Eigen::MatrixXd& utility, doubl
 
 std::string text_of(const MissedRounds& missed) {
     std::string text = fmt::format(
-        "dropouts   every agent misses a round with probability {:g}: counted in what survives "
-        "(not of the trusted\n           aggregator); if none ever does, {:.6g} does",
+        "dropouts   the noise left is for agents that miss a round with probability {:g} (not for "
+        "the trusted\n           aggregator); {:.6g} if no agent misses a round",
         missed.probability,
         missed.nobody_missing);
     if (missed.planned_without)
         text +=
-            fmt::format("; of the plan made for that, {:.6g} would here", *missed.planned_without);
+            fmt::format("; a plan made for that would leave {:.6g} here", *missed.planned_without);
     return text + fmt::format(
-                      "\n           {:.6g} where streams shared with the missing are published and "
+                      "\n           {:.6g} if streams shared with missing agents are published and "
                       "subtracted\n",
                       missed.published);
 }
@@ -305,8 +305,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
     if (!mechanism.independent_rounds() || mechanism.aggregation != Aggregation::gossip)
         refuse_beside_dropouts("mechanism",
                                mechanism.name,
-                               "independent noise of rounds on gradients, as of ldp, decor, corn, "
-                               "corn-hbc, pairs");
+                               "mechanisms with independent noise on gradients in every round, "
+                               "such as ldp, decor, corn, corn-hbc, pairs");
     if (config.gossip_steps != 1)
         refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
     if (config.momentum > 0)
@@ -343,7 +343,9 @@ MissedRounds figures_of_dropouts(const PlannedNoise& planned,
     if (plan.temporal.kind != TemporalFactor::Kind::identity ||
         plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip)
         refuse_beside_dropouts(
-            "plan", plan.mechanism, "independent noise of rounds on gradients that agents mix");
+            "plan",
+            plan.mechanism,
+            "independent noise on gradients in every round, with models that agents mix");
     const MixingMatrix& mixing = topography.mixing;
     const double kappa = planned.kappa.minCoeff();
     MissedRounds missed;

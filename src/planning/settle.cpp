@@ -51,7 +51,7 @@ void settle_final_gossip(AskedPlan& plan, const PlanInputs& inputs, const Decide
     decider.together([&] {
         if (said != none && said != some)
             throw NetworkError(
-                fmt::format("rank 0 settles --final-gossip with '{}' (allowed: 0, auto)", said));
+                fmt::format("rank 0 chose '{}' for --final-gossip (allowed: 0, auto)", said));
     });
     plan.open.final_gossip = false;
     plan.final_gossip.reset();
@@ -89,7 +89,7 @@ CycleChoice settle_cycle(AskedPlan& plan, const PlanInputs& inputs, const Decide
         const std::vector<std::string_view> numbers = split(said, ' ');
         if (numbers.size() != 2)
             throw NetworkError(fmt::format(
-                "rank 0 says '{}' of --participation cyclic-poisson:auto (allowed: b and a band)",
+                "rank 0 chose '{}' for --participation cyclic-poisson:auto (allowed: b and a band)",
                 said));
         CycleCandidate taken;
         taken.cycle = static_cast<long>(parse_integer("participation", numbers[0]));
@@ -154,22 +154,22 @@ std::string agree_on_choice(Control& network,
     network.agree([&] {
         if (!open) return;
         if (said.empty())
-            throw NetworkError(fmt::format(
-                "rank {} leaves {} of {} to rank 0, which says none; rank 0 must be started with "
-                "the same options",
-                network.process(),
-                choice.what,
-                choice.option));
+            throw NetworkError(
+                fmt::format("rank {} leaves {} of {} to rank 0, which chose none; rank 0 must be "
+                            "started with the same options",
+                            network.process(),
+                            choice.what,
+                            choice.option));
         if (!own.empty() && own != said)
-            throw NetworkError(fmt::format(
-                "rank {} chose {} = {} for {}, rank 0 {}; start all ranks with the same options "
-                "and files, or say {}",
-                network.process(),
-                choice.what,
-                own,
-                choice.option,
-                said,
-                choice.instead));
+            throw NetworkError(
+                fmt::format("rank {} chose {} = {} for {}, rank 0 {}; start all ranks with the "
+                            "same options and files, or give {}",
+                            network.process(),
+                            choice.what,
+                            own,
+                            choice.option,
+                            said,
+                            choice.instead));
     });
     return open ? said : std::string();
 }

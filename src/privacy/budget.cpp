@@ -80,10 +80,10 @@ Exposure exposure_of_agent(Adjacency adjacency,
                            double clip_norm,
                            std::optional<double> client_probability) {
     if (participation.cycle != 1)
-        throw ConfigError(fmt::format(
-            "participation: cyclic needs adjacency record; with adjacency {} all data of the "
-            "agent changes, in every round",
-            name_of(adjacency)));
+        throw ConfigError(
+            fmt::format("participation: cyclic needs adjacency record; with adjacency {} all data "
+                        "of the agent change, in every round",
+                        name_of(adjacency)));
     Exposure exposure;
     exposure.sensitivity = (adjacency == Adjacency::agent ? 2 : 1) * clip_norm;
     if (!participation.poisson) return exposure;
@@ -306,8 +306,8 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
         // Up to the gap between its bounds it met the budget when it was planned.
         if (rounds == 0 && spent.epsilon(budget.delta).lower > budget.epsilon)
             throw PrivacyError(
-                fmt::format("epsilon {} at delta {:g} is already spent, and more, by records that "
-                            "take part in no round to come",
+                fmt::format("more than epsilon {} at delta {:g} is already spent by records that "
+                            "take part in no further round",
                             budget.epsilon,
                             budget.delta));
         const SampledPhase phase{sampling_probability, rounds};

@@ -38,9 +38,9 @@ void require_account_limit(const AccountLimit& limit) {
 /// Finite, and within what was deducted.
 void require_countable(const AccountEntry& entry, double delta) {
     if (!is_countable(entry.loss) || !is_countable(entry.left))
-        throw DataError("a run with a loss that no account allows is deducted");
+        throw DataError("a deducted run has a loss that no account allows");
     if (entry.loss.less_at(delta, entry.left))
-        throw DataError("more has left in a run than is deducted for it");
+        throw DataError("a run has revealed more than is deducted for it");
     if (entry.rounds < 0) throw DataError("a run has fewer than 0 rounds");
     if (entry.mechanism.size() > BudgetAccount::most_mechanism_letters || entry.time.size() > 32)
         throw DataError("an entry's words are too long");

@@ -75,7 +75,7 @@ double precision_of(const NoisePlan& plan, const OwnNoise& noise) {
         // One Laplace stream, the same in all messages; nothing else has a known bound.
         for (Eigen::Index v = 0; v < q.rows(); ++v)
             if (q.cols() != 1 || q(v, 0) != q(0, 0))
-                refuse_noise("is Laplace and not one stream an agent");
+                refuse_noise("is Laplace and not one stream per agent");
         return q(0, 0) != 0 ? 1 / (q(0, 0) * q(0, 0)) : infinity;
     }
     // |z|^2 for the shortest z with Q z = 1.

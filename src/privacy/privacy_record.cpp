@@ -327,8 +327,10 @@ std::string example_of(const SumExample& example) {
 
 std::string counts_of(const SumsAgainst& against, const SumHiding& hiding) {
     const std::vector<int> exposed = against.exposed_in(1);
-    std::string text = fmt::format(
-        "{} ({} of {}) can lose theirs so", named(exposed), exposed.size(), hiding.agents);
+    std::string text = fmt::format("{} ({} of {}) can lose their message this way",
+                                   named(exposed),
+                                   exposed.size(),
+                                   hiding.agents);
     if (hiding.rounds > 1)
         text += fmt::format(" in some of {} rounds, {} in every one",
                             hiding.rounds,
@@ -406,15 +408,15 @@ void require_hiding(const SumHiding& hiding) {
     if (!hiding.nothing()) return;
     const auto found = std::ranges::find_if(
         hiding.against, [](const SumsAgainst& against) { return against.worst.has_value(); });
-    throw ConfigError(fmt::format(
-        "secure-sum: on hides nothing on this graph and schedule: {} to withstand, and in every "
-        "round each of the {} agents' messages is learnt by {} ({}); use a denser --topology, "
-        "another --mixing-schedule{}, or --secure-sum off",
-        colluders(hiding.asked),
-        hiding.agents,
-        hiding.asked == 1 ? "another" : "so many others",
-        example_of(*found->worst),
-        hiding.asked == 1 ? "" : ", a smaller --coalition-size"));
+    throw ConfigError(
+        fmt::format("secure-sum: on hides nothing on this graph and schedule: it must withstand "
+                    "{}, and in every round each of the {} agents' messages is learnt by {} ({}); "
+                    "use a denser --topology, another --mixing-schedule{}, or --secure-sum off",
+                    colluders(hiding.asked),
+                    hiding.agents,
+                    hiding.asked == 1 ? "another" : "as many others",
+                    example_of(*found->worst),
+                    hiding.asked == 1 ? "" : ", a smaller --coalition-size"));
 }
 
 namespace {
@@ -462,7 +464,7 @@ std::string statement_about_phases(const PrivacyRecord& record) {
         record.phases.size(),
         repeated == 0 ? ""
                       : fmt::format("; {} round{} whose messages may have left before a failure "
-                                    "count{} beside those that repeat them",
+                                    "count{} in addition to those that repeat them",
                                     repeated,
                                     one ? "" : "s",
                                     one ? "s" : ""));

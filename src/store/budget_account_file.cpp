@@ -203,8 +203,8 @@ std::string read_private(const fs::path& path) {
         throw fail("it is not a file");
     if ((status.st_mode & 077) != 0)
         throw fail(
-            fmt::format("its mode {:04o} lets others than its owner at it (allowed: 0600); "
-                        "run `chmod 600 {}`",
+            fmt::format("its mode {:04o} lets others than its owner access it (allowed: 0600); run "
+                        "`chmod 600 {}`",
                         static_cast<unsigned>(status.st_mode & 07777),
                         path.string()));
     std::string text(std::min(static_cast<std::size_t>(status.st_size), most_account_bytes) + 1,

@@ -311,12 +311,12 @@ void require_identity(const fs::path& directory,
         const bool has_copy =
             std::ranges::any_of(missing, [&](const Key& key) { return key.agent == number; });
         if (has_copy && !has_own)
-            throw DataError(fmt::format(
-                "{}: agent {}'s checkpoints are gone; others keep copies, which only its identity "
-                "opens: give --identity beside --resume (or --without {})",
-                directory.string(),
-                number,
-                number));
+            throw DataError(
+                fmt::format("{}: agent {}'s checkpoints are gone; others keep copies, which only "
+                            "its identity opens: give --identity with --resume (or --without {})",
+                            directory.string(),
+                            number,
+                            number));
     }
 }
 

@@ -194,8 +194,8 @@ void TensorboardFile::append(std::string_view event) {
 
 TensorboardFile TensorboardFile::create(const fs::path&, long) {
     throw ConfigError(
-        "--tensorboard: 'on', but this sotto was built without what writes event files; 'off', or "
-        "install libprotobuf-dev and protobuf-compiler and build again");
+        "--tensorboard: 'on' is not possible, since this sotto was built without Protocol Buffers "
+        "(allowed: off; or install libprotobuf-dev and protobuf-compiler and build again)");
 }
 
 void TensorboardFile::add(const MetricsRow&) {}

@@ -91,10 +91,10 @@ OwnRecord OwnRecord::from_text(std::string_view text,
         const std::size_t before = record.text_.size();
         record.add(entry_from_line(document.root()));
         if (record.text_.substr(before) != std::string(line) + "\n")
-            throw DataError(fmt::format(
-                "line {} is not as it was written, or of another run or agent, or a line before "
-                "it is missing",
-                record.entries_.size()));
+            throw DataError(
+                fmt::format("line {} is not as it was written, is of another run or agent, or "
+                            "follows a missing line",
+                            record.entries_.size()));
     }
     if (record.entries_.empty()) throw DataError("it is empty");
     return record;
@@ -187,7 +187,7 @@ namespace {
     int agent, int phase, std::string_view field, std::string_view said, std::string_view own) {
     throw PrivacyError(
         fmt::format("agent {}: rank 0's history says {} {} of phase {}, the agent's own record {}; "
-                    "a history may add to what an agent has revealed, but say nothing else",
+                    "a history may add to what an agent has revealed, but must not contradict it",
                     agent,
                     field,
                     said,
@@ -216,7 +216,7 @@ void require_no_less(const std::vector<OwnPhase>& own,
         if (k >= history.phases.size())
             throw PrivacyError(fmt::format(
                 "agent {}: rank 0's history has {} phases, the agent's own record has phase {}; a "
-                "history may add to what an agent has revealed, but leave nothing out",
+                "history may add to what an agent has revealed, but must not leave anything out",
                 agent,
                 history.phases.size(),
                 phase.phase));

@@ -273,7 +273,7 @@ std::vector<std::string> digests_in_manifest(const fs::path& file) {
             digests.push_back(digest.text());
     } catch (const DataError& error) {
         throw DataError(fmt::format(
-            "{}: it does not name the ledger beside it ({})", file.string(), error.what()));
+            "{}: it does not name the ledger next to it ({})", file.string(), error.what()));
     }
     return digests;
 }

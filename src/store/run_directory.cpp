@@ -184,7 +184,7 @@ fs::path own_directory(const std::optional<std::string>& resumed,
     const fs::path name = fs::path(said).filename();
     if (name.empty() || name == "." || name == "..")
         throw NetworkError(
-            fmt::format("rank 0 names '{}' as the run's directory, which is no name of a folder",
+            fmt::format("rank 0 names '{}' as the run's directory, which is not a name of a folder",
                         said.substr(0, 80)));
     return fs::path("runs") / name;
 }
@@ -209,19 +209,19 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
     if (config.tensorboard) secrets.back().files.emplace_back("tensorboard/");
     if (config.task.data != "synthetic")
         secrets.push_back({{"data.json", "agents/*/data.json", checkpoint_files},
-                           "digests of the records: who knows all but a little of them can test "
+                           "digests of the records: whoever knows nearly all of them can test "
                            "guesses of the rest"});
     if (one_file_an_agent(config.task) && config.task.table.bounds.empty() &&
         config.task.standardise == Standardise::open_moments)
         secrets.push_back({{"agents/*/model.json"},
-                           "of tables: mean and deviation of the agent's own training data"});
+                           "for tables, the mean and deviation of the agent's own training data"});
     if (config.noise_seed)
         secrets.push_back(
             {{"config.ini", checkpoint_files}, "the noise seed, from which all noise follows"});
     else if (config.trust)
         secrets.push_back({{"checkpoints/*/*.seeds"},
-                           "seeds of an agent's noise, sealed for its identity: who has both "
-                           "removes noise; erased when the run is resumed"});
+                           "seeds of an agent's noise, sealed for its identity: whoever has both "
+                           "can remove its noise; erased when the run is resumed"});
     if (!config.record_views.empty())
         secrets.push_back(
             {{"views*/"},

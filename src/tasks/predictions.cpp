@@ -73,7 +73,7 @@ Standardisation scaling_from(const JsonValue& root, const ModelCard& card) {
     const FeatureNames features = feature_names(*card.shape.table, card.missing);
     Standardisation scaling = no_standardisation(std::ssize(features.names));
     const std::vector<JsonValue> inputs = root.at("inputs").items();
-    if (inputs.size() != features.names.size()) root.at("inputs").fail("one entry an input");
+    if (inputs.size() != features.names.size()) root.at("inputs").fail("one entry per input");
     for (std::size_t k = 0; k < inputs.size(); ++k) {
         if (inputs[k].at("name").text() != features.names[k]) inputs[k].fail(features.names[k]);
         if (!features.numbers[k]) continue;

@@ -75,15 +75,14 @@ void require_room(Eigen::Index parameters, std::size_t agents, const std::string
         sizeof(double) * static_cast<double>(parameters) * 4 * (static_cast<double>(agents) + 1);
     const auto available = static_cast<double>(available_memory_bytes());
     if (needed > available)
-        throw DataError(
-            fmt::format("{}; {} agent{} of one process need {:.1f} GiB for models of that size, "
-                        "{:.1f} are free "
-                        "(fewer features, classes or parameters, or fewer agents a host)",
-                        what,
-                        agents,
-                        agents == 1 ? "" : "s",
-                        needed / 0x1p30,
-                        available / 0x1p30));
+        throw DataError(fmt::format(
+            "{}; {} agent{} of one process need {:.1f} GiB for models of that size, and {:.1f} are "
+            "free (use fewer features, classes or parameters, or fewer agents per host)",
+            what,
+            agents,
+            agents == 1 ? "" : "s",
+            needed / 0x1p30,
+            available / 0x1p30));
 }
 
 std::vector<std::string> task_names() { return tasks().names(); }
@@ -138,7 +137,7 @@ OwnTask::OwnTask(const std::string& path) : path_(path) {
     if (std::filesystem::exists(place, missing) &&
         !std::filesystem::is_regular_file(place, missing))
         throw ConfigError(fmt::format(
-            "task: {} is not a shared library that can be loaded (it is no file)", path));
+            "task: {} is not a shared library that can be loaded (it is not a file)", path));
     void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         const char* reason = ::dlerror();

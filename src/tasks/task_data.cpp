@@ -56,10 +56,11 @@ std::vector<std::vector<Eigen::Index>> deal_rows(const Dataset& all,
                                                  int agents) {
     const PartitionSpec partition = partition_of(config, all.target);
     if (all.target == Target::value && partition.kind == PartitionSpec::Kind::dirichlet)
-        throw ConfigError(fmt::format(
-            "partition: {} deals by classes, {} has a number to predict (allowed: iid, by-label:k)",
-            name_of(partition),
-            config.data));
+        throw ConfigError(
+            fmt::format("partition: {} deals by classes, but {} has a number to predict (allowed: "
+                        "iid, by-label:k)",
+                        name_of(partition),
+                        config.data));
     if (config.table.unit.empty())
         return partition_rows(rows, all.labels, agents, partition, config.seed, all.writers);
     if (partition.kind == PartitionSpec::Kind::by_writer)
@@ -228,7 +229,7 @@ DataShape shape_of(const DataFile& file, const TaskConfig& config) {
     if (config.table != TableOptions{} || config.standardise != TaskConfig{}.standardise)
         throw ConfigError(fmt::format(
             "label: --label, --label-kind, --ignore, --categorical, --missing, --bounds and "
-            "--standardise are about CSV data, and {} are none (allowed without these options)",
+            "--standardise are about CSV data, and {} are not (allowed without these options)",
             data.source));
     return {.target = data.target,
             .features = data.feature_count(),
@@ -351,7 +352,7 @@ void deal_shared(const TaskConfig& config,
         local.statements.emplace_back(
             "Columns of numbers are standardised by the mean and deviation of all training "
             "records, which every rank reads: these numbers are taken as public, and what they "
-            "tell about a record or an agent is not counted (--bounds scales at no cost).");
+            "reveal about a record or an agent is not counted (--bounds scales at no cost).");
 }
 
 void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling, LocalData& local) {
@@ -362,12 +363,12 @@ void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling,
     local.description = fmt::format("{} (one file an agent)", config.data);
     if (local.shape.target == Target::label)
         local.statements.emplace_back(
-            "Which labels occur in an agent's files is told to all agents, so that they agree on "
-            "the classes; it is taken as public and not counted.");
+            "All agents learn which labels occur in an agent's files, so that they agree on the "
+            "classes; this is taken as public and not counted.");
     if (local.shape.table)
         local.statements.emplace_back(
-            "Which columns of an agent's files have texts, and which texts occur in them, is told "
-            "to all agents, so that they agree on the features; it is taken as public and not "
+            "All agents learn which columns of an agent's files have texts, and which texts occur "
+            "in them, so that they agree on the features; this is taken as public and not "
             "counted.");
     if (scaling.by_data())
         local.statements.emplace_back(
@@ -409,8 +410,8 @@ std::string unit_statement(const std::string& column, bool own_files) {
         "A record of the guarantee is everything that one value of the column \"{}\" has at one "
         "agent: its records' gradients are averaged and clipped as one.{}",
         column,
-        own_files ? " Somebody with records at several agents loses there, too, which the figures "
-                    "of single agents do not count."
+        own_files ? " Somebody with records at several agents loses privacy at each of them, which "
+                    "the figures of single agents do not count."
                   : "");
 }
 

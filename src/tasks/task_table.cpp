@@ -32,9 +32,9 @@ LocalTask build_averaging(const TaskConfig& config, Control& network, const Memb
     task.digests = data.digests;
     task.l2 = l2_of_averages;
     task.statements.emplace_back(
-        "Gossip averaging: an agent's inputs are its own clipped values, fixed in advance and "
+        "Gossip averaging: an agent's inputs are its own clipped values, fixed in advance, "
         "whatever messages say. So figures of partial views are exact, not only those of views of "
-        "all messages. The network comes to the mean of the clipped inputs.");
+        "all messages. The network converges to the mean of the clipped inputs.");
     return task;
 }
 
@@ -65,8 +65,8 @@ ImageShape image_shape(const TaskConfig& config, const LocalData& data) {
     if (rows < 1 || data.shape.features % rows != 0 ||
         (known == 0 && rows * rows != data.shape.features))
         throw DataError(
-            fmt::format("{}: {} features are no image; task 'cnn' needs one (IDX, or a "
-                        "square number of features)",
+            fmt::format("{}: {} features are not an image, which task 'cnn' needs (allowed: IDX, "
+                        "or a square number of features)",
                         config.data,
                         data.shape.features));
     return {rows, data.shape.features / rows, 1};

@@ -242,12 +242,12 @@ RankLayout rank_layout(const NetworkSpec& spec, Network& network) {
                 network.processes()));
         if (ranks > network.agents())
             throw ConfigError(
-                fmt::format("--network, ranks: {} is not allowed (at most one an agent, {})",
+                fmt::format("--network, ranks: {} is not allowed (at most one per agent, {})",
                             ranks,
                             network.agents()));
         if (hosts > ranks)
             throw ConfigError(fmt::format(
-                "--network, hosts: {} is not allowed (at most one a rank, {})", hosts, ranks));
+                "--network, hosts: {} is not allowed (at most one per rank, {})", hosts, ranks));
     });
     return placed ? as_placed(network) : consecutive({network.agents(), ranks}, hosts);
 }

@@ -210,10 +210,10 @@ std::string statement_on_precision(MessagePrecision precision, const NoisePlan& 
     const double part = unit_roundoff(precision);
     const double deviation = largest_deviation(plan);
     return fmt::format(
-        "Messages are rounded to {} after their noise, each value by at most {:.2g} of itself: "
-        "what is sent is a function of what is counted, and no figure changes. Of noise that "
-        "would cancel, whose standard deviation is up to {:.3g} a coordinate, about {:.2g} may "
-        "stay.",
+        "Messages are rounded to {} after their noise is added, each value by at most {:.2g} of "
+        "itself: what is sent is a function of what is counted, and no figure changes. Of the "
+        "noise that should cancel, whose standard deviation is up to {:.3g} per coordinate, about "
+        "{:.2g} may remain.",
         message_precisions.name_of(precision),
         part,
         deviation,
@@ -252,13 +252,13 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
     if (network.processes() > 1)
         lines.push_back(fmt::format(
             "Evaluation shows the process that prints the figures every agent's model, losses, "
-            "numbers of test records by class and part of its gradients that the clip shortened{}: "
-            "train real secrets where you trust it with them.",
+            "numbers of test records by class and the part of its gradients that the clip "
+            "shortened{}: train on real secrets only where you trust it with them.",
             optimality_gap ? ", and, for the optimality gap, exact gradients and curvatures" : ""));
     if (network.processes() > 1 && config.secure_sum)
         lines.emplace_back(
-            "What secure sums hide is counted without evaluation: who has all models of a round "
-            "can solve for all its messages.");
+            "What secure sums hide is counted without evaluation: whoever has all models of a "
+            "round can solve for all its messages.");
     if (!config.record_views.empty())
         lines.push_back(fmt::format(
             "The views of agents {} are recorded in the run directory, with their un-noised "

@@ -89,8 +89,10 @@ void add_note(Json& json, const ProcessNote& note, const Membership& members, st
     if (!note.keys_locked) json["ranks_with_unlocked_keys"].push_back(rank);
     for (const SeedCommitment& commitment : note.commitments) {
         if (commitment.agent < 0 || commitment.agent >= members.size())
-            throw NetworkError(fmt::format(
-                "rank {} sent a note about agent {}, who is not there", rank, commitment.agent));
+            throw NetworkError(
+                fmt::format("rank {} sent a note about agent {}, which does not take part",
+                            rank,
+                            commitment.agent));
         json["seed_commitments"].push_back({{"agent", members.number(commitment.agent)},
                                             {"group", commitment.group},
                                             {"blake2b", commitment.blake2b}});

@@ -103,8 +103,8 @@ Membership first_members(const TrainConfig& config, int taking_part) {
     require_possible_spares(spares, all);
     if (const int known = agents_of(config.graph); known != all)
         throw ConfigError(
-            fmt::format("--spares: {} of {} agents are to wait, but {} are there; agents wait in "
-                        "`sotto train` only",
+            fmt::format("--spares: {} of {} agents are to wait, but {} take part; agents can wait "
+                        "in `sotto train` only",
                         spares.size(),
                         known,
                         taking_part));
@@ -188,18 +188,20 @@ Membership members_after(const RunHistory& history, const ResumeConfig& change) 
     const Membership& before = history.phases.back().members;
     for (const int number : change.without)
         if (before.place(number) < 0)
-            throw ConfigError(fmt::format("--without: agent {} {} (allowed: those still there, {})",
-                                          number,
-                                          number < 0 || number >= before.all ? "does not exist"
-                                          : ever_took_part(history, number)  ? "has already left"
-                                                                             : "has not joined",
-                                          fmt::join(before.numbers, ", ")));
+            throw ConfigError(fmt::format(
+                "--without: agent {} {} (allowed: agents that are still in the run, {})",
+                number,
+                number < 0 || number >= before.all ? "does not exist"
+                : ever_took_part(history, number)  ? "has already left"
+                                                   : "has not joined",
+                fmt::join(before.numbers, ", ")));
     for (const int number : change.joining) require_new(history, number);
     std::vector<int> rest;
     std::ranges::set_difference(before.numbers, change.without, std::back_inserter(rest));
     Membership members{before.all, {}};
     std::ranges::set_union(rest, change.joining, std::back_inserter(members.numbers));
-    if (members.numbers.empty()) throw ConfigError("--without: nobody is left");
+    if (members.numbers.empty())
+        throw ConfigError("--without: nobody is left (allowed: at least one agent stays)");
     return members;
 }
 
@@ -225,7 +227,7 @@ BuiltTopography keep_members(BuiltTopography built,
     if (!is_mixing_rule(config.graph.mixing))
         refuse("mixing FILE", "whose weights are for all agents");
     if (built.topography.mixing.push_sum())
-        refuse("mixing push-sum", "whose sums would lack the part of who leaves");
+        refuse("mixing push-sum", "whose sums would lack the part of agents that leave");
     if (!built.topography.later_mixing.empty())
         refuse("mixing-schedule", "whose matrices are for all agents");
     if (config.plan.plan_file) refuse("plan", "whose noise is for all agents");

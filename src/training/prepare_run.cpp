@@ -440,12 +440,12 @@ void require_possible_with(const LocalTask& task, const TrainConfig& config) {
                         config.task.task));
     require_possible_updates(config, task);
     if (task.l2 && config.l2 != *task.l2)
-        throw ConfigError(fmt::format(
-            "l2: {} is not possible with task '{}', whose models would not come to what it "
-            "estimates (allowed: {})",
-            config.l2,
-            config.task.task,
-            *task.l2));
+        throw ConfigError(
+            fmt::format("l2: {} is not possible with task '{}', whose models would not converge to "
+                        "what it estimates (allowed: {})",
+                        config.l2,
+                        config.task.task,
+                        *task.l2));
 }
 
 /// Where noise depends on the receiver, an agent's own copy of its message carries contributions

@@ -87,7 +87,8 @@ std::string full_text(const TrainingStart& start) {
     text += fmt::format("task       {}\n{}", start.task, start.report);
     if (start.estimate != nullptr)
         text += fmt::format(
-            "memory     {:.1f} MiB of vectors a process, beside the program and its data{}\n",
+            "memory     {:.1f} MiB of vectors per process, in addition to the program and its "
+            "data{}\n",
             start.estimate->memory_mib,
             start.estimate->past_noise_again ? "; past noise is drawn again every round" : "");
     return text;
@@ -107,7 +108,7 @@ void Progress::on_start(const TrainingStart& start) {
             all ? everything : fmt::format("task       {}\n{}", start.task, start.outline));
     for (const std::string& warning : start.warnings) tell(fmt::format("warning    {}\n", warning));
     if (!run_directory_.empty() && start.config.checkpoint_every > 0)
-        tell(fmt::format("           should it fail, go on with: {}\n",
+        tell(fmt::format("           if it fails, resume it with: {}\n",
                          command_to_go_on(start.config, start.processes, run_directory_)));
     if (report_ != nullptr) std::fflush(report_);
 }

@@ -222,8 +222,8 @@ std::vector<int> require_own_records(Network& network,
             const OwnRecord record = OwnRecord::read(directory, history.run, kept.agent);
             if (!record.extends(kept.revealed))
                 throw DataError(fmt::format(
-                    "{}: agent {}'s checkpoint of round {} knows more of what the agent has "
-                    "revealed, or something else; put the newest record back",
+                    "{}: agent {}'s checkpoint of round {} says that the agent has revealed more "
+                    "than this record has, or something else; put the newest record back",
                     OwnRecord::file_in(directory, kept.agent).string(),
                     kept.agent,
                     kept.round));

@@ -101,12 +101,12 @@ std::string time_now() {
             reason, fmt::format("{} {}\n", time_now(), why.what()), Readers::owner);
     } catch (const Error& unwritten) {
         print_error_line(fmt::format(
-            "rank {}, {}: why is not kept ({})", network.process(), who, unwritten.what()));
+            "rank {}, {}: the reason is not kept ({})", network.process(), who, unwritten.what()));
     }
-    throw PrivacyError(fmt::format(
-        "{}: the budget account does not allow this run (why stands beside it on its own host, in "
-        "a file with the ending .refusal)",
-        who));
+    throw PrivacyError(
+        fmt::format("{}: the budget account does not allow this run (the reason is next to it on "
+                    "its own host, in a file with the ending .refusal)",
+                    who));
 }
 
 std::vector<AccountPhase> phases_of(const PreparedRun& prepared, long rounds) {

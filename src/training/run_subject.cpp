@@ -67,14 +67,14 @@ class LedgerFile {
             return read(document_.root());
         } catch (const DataError& error) {
             throw DataError(
-                fmt::format("{}: it is damaged, or of another run than the files beside "
-                            "it ({})",
+                fmt::format("{}: it is damaged, or of another run than the files next to it ({})",
                             file_.string(),
                             error.what()));
         }
     }
     static void require_text(const JsonValue& value, const std::string& own) {
-        if (value.text() != own) value.fail(fmt::format("\"{}\", as the files beside it say", own));
+        if (value.text() != own)
+            value.fail(fmt::format("\"{}\", as the files next to it say", own));
     }
     [[noreturn]] static void differs(const char* what) {
         throw DataError(fmt::format("history.json has another {}", what));
@@ -93,10 +93,10 @@ void require_same_graph(const fs::path& directory, const Topography& topography)
         for (const auto& [key, digest] : {std::pair("graph_hash", topography.graph.hash()),
                                           std::pair("mixing_hash", topography.mixing_hash())})
             if (document.root().at(key).text() != to_hex(digest))
-                throw DataError(fmt::format(
-                    "its {} is not that of the graph and mixing its options make now; a "
-                    "file they name has changed since the run",
-                    key));
+                throw DataError(
+                    fmt::format("its {} is not that of the graph and mixing that its options give "
+                                "now; a file that they name has changed since the run",
+                                key));
     } catch (const DataError& error) {
         throw DataError(fmt::format("{}: {}", manifest.string(), error.what()));
     }
@@ -114,10 +114,11 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                     build_topography(here.graph, config.plan)};
     const int agents = run.built.topography.graph.agents();
     if (agents != run.history.phases.front().members.all)
-        throw DataError(fmt::format("{}: the run has {} agents, the graph its options make now {}",
-                                    directory.string(),
-                                    run.history.phases.front().members.all,
-                                    agents));
+        throw DataError(
+            fmt::format("{}: the run has {} agents, and the graph that its options give now has {}",
+                        directory.string(),
+                        run.history.phases.front().members.all,
+                        agents));
     require_same_graph(directory, run.built.topography);
     ledger.require_same(run.history, config);
     return run;

@@ -309,7 +309,8 @@ bool appeared(const std::string& file, int number) {
 
 /// The numbers from rank `process`. @throws NetworkError for an invalid message.
 std::vector<int> unpack_numbers(std::string_view bytes, int process) {
-    ByteReader reader(bytes, fmt::format("what rank {} says of who leaves and joins", process));
+    ByteReader reader(bytes,
+                      fmt::format("what rank {} says about agents that leave and join", process));
     std::vector<int> numbers = get_numbers(reader);
     reader.require_done();
     return numbers;
@@ -372,13 +373,13 @@ void require_can_leave(const Network& network,
                        const std::vector<int>& leaving) {
     const auto refuse = [&](const char* why) {
         throw ConfigError(
-            fmt::format("agents {} cannot leave while the run goes on: {} (the run "
-                        "is stopped; --resume with --without leaves them out)",
+            fmt::format("agents {} cannot leave while the run goes on: {} (the run stops; resume "
+                        "it with --resume and --without to leave them out)",
                         fmt::join(leaving, ","),
                         why));
     };
     if (leaving.empty() || network.processes() == 1) return;
-    if (members.place(leaving.front()) == 0) refuse("the first of those there leads it");
+    if (members.place(leaving.front()) == 0) refuse("the first agent that takes part leads it");
     if (!network.blocks().one_each()) refuse("ranks host several agents");
 }
 
@@ -512,9 +513,10 @@ void Attendance::require_own_word(const Network& network, const TrainConfig& con
     const std::vector<int> places = waiting_places();
     for (const int place : network.local_agents())
         if (std::ranges::binary_search(places, place))
-            throw NetworkError(fmt::format(
-                "rank 0 says that agent {} waits; whoever waits must be given --spares itself",
-                everybody().number(place)));
+            throw NetworkError(
+                fmt::format("rank 0 says that agent {} waits; an agent that waits must be given "
+                            "--spares itself",
+                            everybody().number(place)));
 }
 
 void Attendance::change(const MemberChange& change) {

@@ -25,10 +25,9 @@ std::string line(std::string_view name, std::string_view value) {
 
 std::string network_text(const NetworkEstimate& network, long rounds) {
     return fmt::format(
-        "network    {} hosts, {} ranks, {:g} ms, {:g} Mbit/s: about {} ({:.3g} ms a round: "
-        "computing "
-        "{:.3g}, latency {:.3g}, transfer {:.3g}; most through the link of {}, {:.3g} MB a "
-        "round)\n",
+        "network    {} hosts, {} ranks, {:g} ms, {:g} Mbit/s: about {} ({:.3g} ms per round: "
+        "computing {:.3g}, latency {:.3g}, transfer {:.3g}; most through the link of {}, {:.3g} MB "
+        "per round)\n",
         network.hosts,
         network.ranks,
         1e3 * network.latency_seconds,
@@ -45,7 +44,7 @@ std::string network_text(const NetworkEstimate& network, long rounds) {
 std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
     const double round_seconds = result.estimate.seconds_per_round;
     std::string text = fmt::format(
-        "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms a "
+        "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms per "
         "round)\n",
         result.epsilon,
         result.delta,
@@ -63,8 +62,9 @@ std::string privacy_text(const TrainResult& result) {
              fmt::format("{:.6g} at delta {:g}", result.epsilon, result.delta) +
                  (std::isnan(result.mu) ? "" : fmt::format(" (mu {:.6g})", result.mu)));
     if (!result.account)
-        return text +
-               line("privacy", "runs on the same data add up: `sotto ledger DIR...` says to what");
+        return text + line("privacy",
+                           "what runs on the same data reveal adds up: `sotto ledger DIR...` gives "
+                           "the total");
     const AccountUse& account = *result.account;
     return text + line("budget account",
                        fmt::format("epsilon {:.4g} of {:.4g} at delta {:g} spent before, {:.4g} "
@@ -84,7 +84,7 @@ std::string evaluation_text(const Evaluation& evaluation) {
                          loss_text(evaluation.test_loss),
                          loss_text(evaluation.test_loss_mean_model)) +
                  (evaluation.records.test
-                      ? fmt::format(", of at most {} records an agent", *evaluation.records.test)
+                      ? fmt::format(", on at most {} records per agent", *evaluation.records.test)
                       : ""));
     if (std::isfinite(evaluation.test_accuracy))
         text += line("test accuracy",
@@ -130,7 +130,7 @@ std::string stages_text(const TrainResult& result) {
 
 std::string phases_text(const std::optional<RoundSeconds>& phases) {
     if (!phases)
-        return line("  its parts", "not told: they would tell the sizes of secret batches");
+        return line("  its parts", "not shown: they would reveal the sizes of secret batches");
     const double total = phases->total();
     const auto share = [&](double seconds) {
         return fmt::format("{:.3f} s ({:.0f}%)", seconds, total > 0 ? 100 * seconds / total : 0.0);
@@ -191,12 +191,12 @@ std::string agents_text(const TrainResult& result) {
     constexpr std::size_t most_told = 12;
     if (result.epsilons.size() > most_told)
         return verdict_line(
-            "of each",
+            "per agent",
             fmt::format("from {} to {}; ledger.json has all of them", one(least), one(most)));
     std::vector<std::string> told;
     for (auto agent = result.epsilons.begin(); agent != result.epsilons.end(); ++agent)
         told.push_back(one(agent));
-    return verdict_line("of each", fmt::format("{}", fmt::join(told, ", ")));
+    return verdict_line("per agent", fmt::format("{}", fmt::join(told, ", ")));
 }
 
 std::string spent_text(const TrainResult& result, const TrainConfig& config) {
@@ -242,9 +242,8 @@ std::string took_text(const TrainResult& result, const TrainConfig& config, int 
     }
     if (ranks_share_cores(result, config, cores))
         text += fmt::format(
-            "; {} ranks share {} core{}: without mpirun the same training runs in one process, and "
-            "waits "
-            "for no other rank",
+            "; {} ranks share {} core{}: without mpirun the same training runs in one process, "
+            "which waits for no other rank",
             result.ranks.size(),
             cores,
             cores == 1 ? "" : "s");
@@ -269,10 +268,9 @@ std::string verdict_text(const TrainResult& result, const TrainConfig& config, i
     if (result.interrupted)
         text += verdict_line("to go on",
                              command_to_go_on(config, result.processes, result.run_directory));
-    return text +
-           verdict_line("note",
-                        "ledger.json says what is not covered, `sotto ledger DIR...` what runs on "
-                        "the same data add up to, --verbose everything");
+    return text + verdict_line("note",
+                               "ledger.json says what is not covered; `sotto ledger DIR...` adds "
+                               "up runs on the same data; --verbose prints everything");
 }
 
 std::string summary_text(const TrainResult& result, const TrainConfig& config) {
@@ -297,8 +295,8 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
              fmt::format("{:.1f} MB by all agents", static_cast<double>(result.bytes_sent) / 1e6));
     text +=
         line("peak memory",
-             result.peak_memory_mib ? fmt::format("{:.0f} MiB a process", *result.peak_memory_mib)
-                                    : "not told: it would tell the sizes of secret batches");
+             result.peak_memory_mib ? fmt::format("{:.0f} MiB per process", *result.peak_memory_mib)
+                                    : "not shown: it would reveal the sizes of secret batches");
     if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
     for (const std::string& warning : result.warnings) text += line("warning", warning);
     text += line("run directory", result.run_directory);
@@ -529,15 +527,15 @@ std::vector<std::string> warnings_before_rounds(const Run& run, long dimension) 
             what_to_do_about_noise(run.phase)));
     if (run.targets.one_class_agents > 0)
         warnings.push_back(fmt::format(
-            "{} of {} agents {} training records of one class only, which teach their models "
+            "{} of {} agents {} training records of one class only, from which their models learn "
             "nothing else (deal records in another way with --partition, or check the labels).",
             run.targets.one_class_agents,
             run.plan.agents,
             run.targets.one_class_agents == 1 ? "has" : "have"));
     if (run.targets.constant_accuracy == 1)
         warnings.emplace_back(
-            "All test records are of one class, so that accuracy says nothing (give other "
-            "--test-data, or check the labels).");
+            "All test records are of one class, so accuracy says nothing (give other --test-data, "
+            "or check the labels).");
     return warnings;
 }
 
@@ -566,10 +564,10 @@ std::vector<std::string> warnings_after_rounds(const TrainResult& result) {
             "The model is no better than the constant prediction, and may have become constant "
             "(try another --step-size or --clip-norm, or a larger --epsilon).");
     if (constant && result.clipped_share > clipped)
-        warnings.push_back(fmt::format(
-            "The clip shortened {:.1f}% of all gradients, which then say little but a direction "
-            "(use a larger --clip-norm, or --clip-norm auto).",
-            100 * result.clipped_share));
+        warnings.push_back(
+            fmt::format("The clip shortened {:.1f}% of all gradients, of which little more than "
+                        "the direction is left (use a larger --clip-norm, or --clip-norm auto).",
+                        100 * result.clipped_share));
     return warnings;
 }
 

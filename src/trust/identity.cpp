@@ -78,13 +78,12 @@ Identity Identity::read(const fs::path& path) {
         throw fail(fmt::format("cannot be read ({})", std::strerror(errno)));
     if (!S_ISREG(status.st_mode)) throw fail("it is not a file");
     if ((status.st_mode & 077) != 0)
-        throw ConfigError(
-            fmt::format("identity {}: its mode {:04o} lets others than its owner at the secret "
-                        "(allowed: 0600); run `chmod 600 {}`, or make a new identity if somebody "
-                        "may have read it",
-                        path.string(),
-                        static_cast<unsigned>(status.st_mode & 07777),
-                        path.string()));
+        throw ConfigError(fmt::format(
+            "identity {}: its mode {:04o} lets others than its owner access the secret (allowed: "
+            "0600); run `chmod 600 {}`, or make a new identity if somebody may have read it",
+            path.string(),
+            static_cast<unsigned>(status.st_mode & 07777),
+            path.string()));
 
     Wiped<1024> content;  // a valid file has 160 bytes
     std::size_t size = 0;
@@ -102,7 +101,7 @@ Identity Identity::read(const fs::path& path) {
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         if (!line.starts_with(prefix))
             throw fail(
-                fmt::format("it is no identity (line \"{}...\" is missing); make one with "
+                fmt::format("it is not an identity (the line \"{}...\" is missing); make one with "
                             "`sotto keygen`",
                             prefix));
         return line.substr(prefix.size());
@@ -279,7 +278,7 @@ IdentityKey enroll(const fs::path& identity_file,
         for (const auto& entry : roster.entries())
             if (entry.name == name)
                 throw ConfigError(fmt::format(
-                    "name: '{}' is in {} already; name this identity otherwise with --name",
+                    "name: '{}' is in {} already; give this identity another name with --name",
                     name,
                     roster_file.string()));
         std::string text = fs::file_size(roster_file) > 0 ? read_file(roster_file) : std::string();

@@ -67,7 +67,8 @@ std::vector<int> parse_agent_list(std::string_view option,
     std::ranges::sort(agents);
     const auto repeated = std::ranges::adjacent_find(agents);
     if (repeated != agents.end())
-        throw ConfigError(fmt::format("{}: agent {} is named twice", option, *repeated));
+        throw ConfigError(
+            fmt::format("{}: agent {} is named twice (name every agent once)", option, *repeated));
     return agents;
 }
 

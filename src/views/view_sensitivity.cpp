@@ -201,10 +201,10 @@ std::vector<SquaredSensitivity> matrix_sensitivity(const Eigen::MatrixXd& a,
                                                    double tight_gap) {
     if (a.rows() != b.rows())
         throw ConfigError(fmt::format(
-            "A and B: {} and {} rows; both need one row an observed value", a.rows(), b.rows()));
+            "A and B: {} and {} rows; both need one row per observed value", a.rows(), b.rows()));
     if (agents < 1 || a.cols() == 0 || a.cols() % agents != 0)
         throw ConfigError(fmt::format(
-            "A: {} columns are not allowed with {} agents (one column a round and agent)",
+            "A: {} columns are not allowed with {} agents (one column per round and agent)",
             a.cols(),
             agents));
     if (!a.allFinite()) throw DataError("A: a value is not finite");

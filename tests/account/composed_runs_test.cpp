@@ -177,7 +177,7 @@ TEST(ComposedRuns, SayWhatIsNotKnownOfThem) {
     failed.status = "failed";
     failed.insecure = true;
     const std::string notes = notes_of(compose({killed, failed}));
-    expect_contains(notes, "runs/a: it still goes on, or was killed; all planned rounds count");
+    expect_contains(notes, "runs/a: it is still going on, or was killed; all planned rounds count");
     expect_contains(notes, "runs/b: it failed; all planned rounds count");
     expect_contains(notes, "runs/b: INSECURE");
     EXPECT_EQ(notes.find("whoever every run counts"), std::string::npos);

@@ -81,7 +81,7 @@ TEST(AuditSubject, IsRefusedWhereNobodyIsLeftToLearnAbout) {
                     "leaves nobody");
     config.view = "worst-coalition:2";
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, false); }),
-                    "whose run nobody accounts for before");
+                    "whose run is not accounted for in advance");
     config.view = "worst-coalition:3";
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }),
                     "must be 1 to 2");

@@ -83,7 +83,7 @@ TEST(CanaryRecordAudit, IsRefusedWhereItMeansNothing) {
     expect_contains(refusal([](auto& c) { c.train.plan.sampling_probability = 0.1; }),
                     "--sampling-probability");
     expect_contains(refusal([](auto& c) { c.train.task.seed = *c.train.noise_seed; }),
-                    "everybody knows the coins");
+                    "everybody would know the coins");
     expect_contains(refusal([](auto& c) { c.train.plan.adjacency = Adjacency::record; }),
                     "adjacency record");
     expect_contains(refusal([](auto& c) {

@@ -85,7 +85,7 @@ TEST(RecordedMessages, OfSecureSumsAreTheSumsAlone) {
     }
     expect_contains(message_of<ConfigError>(
                         [&] { (void)RecordedMessages(run.views(), pair_view, run.process(), 1); }),
-                    "ask secure-sum");
+                    "use secure-sum");
     expect_contains(message_of<ConfigError>([&] {
                         (void)RecordedMessages(
                             run.views(), View{View::Kind::all_messages, {}}, run.process(), 1);

@@ -77,7 +77,8 @@ TEST_P(Joining, OfARunThatIsTakenUpIsByTheSparesOwnWord) {
     (void)process.wait();
     const Outcome outcome = start({"train", "--resume", "run"}).wait();
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
-    EXPECT_NE(outcome.err.find("whoever waits must be given --spares itself"), std::string::npos)
+    EXPECT_NE(outcome.err.find("an agent that waits must be given --spares itself"),
+              std::string::npos)
         << outcome.text();
 }
 

@@ -384,7 +384,7 @@ TEST(SecretBatches, AreInNoFigureThatRanksTellEachOther) {
             EXPECT_TRUE(rank.at("peak_memory_mib").is_null()) << rank;
             EXPECT_EQ(rank.at("seconds").at("gradient").is_null(), *padded == '\0') << rank;
         }
-        EXPECT_NE(outcome.out.find("peak memory         not told"), std::string::npos)
+        EXPECT_NE(outcome.out.find("peak memory         not shown"), std::string::npos)
             << outcome.text();
     }
 }

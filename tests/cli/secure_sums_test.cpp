@@ -26,7 +26,7 @@ void expect_exactly_0_and_1(const Json& sums) {
 
 constexpr const char* two_colluders =
     "Secure sums, 2 colluders: agents 0, 2 have the message of agent 1; agents 0, 1 (2 of 5) can "
-    "lose theirs so.";
+    "lose their message this way.";
 
 TEST(SecureSums, OfAPlanAreSaidForEveryNumberOfColluders) {
     const TempDir directory;

@@ -245,7 +245,8 @@ TEST_F(Sweep, StopsWhenAskedAndGoesOn) {
     const Outcome stopped = process.wait();
     EXPECT_LT(stopped.seconds, 30) << stopped.text();
     EXPECT_EQ(stopped.exit_code, 8) << stopped.text();
-    EXPECT_NE(stopped.out.find("the same command goes on"), std::string::npos) << stopped.text();
+    EXPECT_NE(stopped.out.find("run the same command again to go on"), std::string::npos)
+        << stopped.text();
     EXPECT_EQ(rows_of(directory_ / "out/results.csv").size(), 4U);
 }
 
@@ -304,14 +305,14 @@ TEST_F(Sweep, RefusesBadFilesBeforeAnythingIsTrained) {
         EXPECT_FALSE(fs::exists(directory_ / "out/runs.csv"));
     };
     refused("epsilom = 1 2\n", "did you mean 'epsilon'?");
-    refused("epsilon = 1 1\n", "the value 1 is there twice");
+    refused("epsilon = 1 1\n", "the value 1 is given twice");
     refused("epsilon =\n", "a value is needed");
     refused("epsilon = 1 x\n", "'x'");
     refused("epsilon = 1\nepsilon = 2\n", "set twice");
     refused("resume = runs/a\n", "belongs to a single run");
     refused("[a]\nseed = 1 2\n", "before the first [section]");
-    refused("seed = 1 2\nvalidation-seeds = 2\n", "2 is among the seeds");
-    refused("choose = mechanisms\n", "'mechanisms' is no option");
+    refused("seed = 1 2\nvalidation-seeds = 2\n", "2 is among the --seed values");
+    refused("choose = mechanisms\n", "'mechanisms' is not an option");
     refused("mechanism = ldp lpd\n", "did you mean 'ldp'?");
     refused("plot = epsilon\n", "plot: 'epsilon'");
     expect_refused(directory_, {"sweep"}, 2, "FILE is missing");
@@ -351,11 +352,13 @@ TEST(Compare, HasATableOfPlansAndTrainingsAtTheSameEpsilon) {
     EXPECT_EQ(json.at("mechanisms")[1].at("curious_infinite"), true);
     EXPECT_NE(outcome.out.find("corn+utility=one-step"), std::string::npos) << outcome.text();
 
-    const Outcome refused =
-        run_sotto(directory, 1, {"compare", "--agents", "3", "--mechanisms", "pairs+coalition-size=9", "--output", "none"});
+    const Outcome refused = run_sotto(
+        directory,
+        1,
+        {"compare", "--agents", "3", "--mechanisms", "pairs+coalition-size=9", "--output", "none"});
     EXPECT_EQ(refused.exit_code, 2) << "no mechanism has a plan";
     EXPECT_NE(refused.out.find("coalition-size"), std::string::npos) << refused.text();
-    expect_refused(directory, {"compare", "--mechanism", "ldp"}, 2, "--mechanisms says it");
+    expect_refused(directory, {"compare", "--mechanism", "ldp"}, 2, "--mechanisms sets it");
     expect_refused(directory, {"compare", "--run-directory", "x"}, 2, "belongs to a single run");
     expect_refused(directory, {"compare", "--mechanisms", "cron"}, 2, "did you mean 'corn'?");
 }

@@ -174,7 +174,7 @@ TEST_F(Watch, RefusesWhereNoRunCanBegin) {
     };
     refused({}, "which run");
     refused({"none/run"}, "neither none/run nor ");
-    refused({"file"}, "file is no directory");
+    refused({"file"}, "file is not a directory");
     refused({"run", "--every", "0"}, "--every");
     refused({"run", "--every", "0.5"}, "--every");
     refused({"run", "--time-limit", "-1"}, "--time-limit");

@@ -172,7 +172,7 @@ TEST(DirectedEdgeList, NeedsAgentsThatHearOfEachOther) {
     const test::TemporaryFile file("1 2\n2 3\n");
     EXPECT_TRUE(test::contains(
         test::message_of<DataError>([&] { (void)read_edge_list(file.path(), true); }),
-        "no two agents hear of each other"));
+        "no two agents can reach each other"));
 }
 
 std::vector<std::string> tokens_of(std::string_view line) {

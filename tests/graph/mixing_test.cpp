@@ -358,7 +358,7 @@ TEST(MakeMixing, AnUnusableNpyFileOrAFolderIsRefused) {
                          garbage.path()));
     const std::string folder = std::filesystem::temp_directory_path().string();
     EXPECT_TRUE(
-        contains(message_of<DataError>([&] { (void)make_mixing(path, folder); }), "is no file"));
+        contains(message_of<DataError>([&] { (void)make_mixing(path, folder); }), "is not a file"));
 }
 
 const Graph path_of_three = Graph::from_edges(3, {{0, 1}, {1, 2}});
@@ -400,8 +400,8 @@ TEST(CheckMixing, TakesNegativeEntriesThatBringAgentsTogether) {
     dense << 0.2, 0.8, 0, 0.8, -0.6, 0.8, 0, 0.8, 0.2;  // eigenvalues 1, 0.2, -1.4
     EXPECT_TRUE(contains(
         message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); }),
-        "mixing matrix: it has negative entries, and an eigenvalue beside that of "
-        "the mean of modulus 1.4"));
+        "mixing matrix: it has negative entries, and an eigenvalue other than that "
+        "of the mean has modulus 1.4"));
     dense << 1.5, -0.5, 0, 0.5, 0, 0.5, 0, 0.5, 0.5;  // not symmetric
     EXPECT_TRUE(contains(
         message_of<DataError>([&] { (void)MixingMatrix::from_dense(path_of_three, dense); }),

@@ -26,7 +26,7 @@ TEST(NeighbourList, NamesTheLineThatIsNone) {
     };
     for (const char* text : {"0\nfive\n", "0\n5\n", "0\n-1\n", "0\n1.5\n"})
         EXPECT_TRUE(contains(refusal(text), "line 2: ")) << text;
-    EXPECT_TRUE(contains(refusal("0 1\n"), "0 - 1 is an edge of others"));
+    EXPECT_TRUE(contains(refusal("0 1\n"), "0 - 1 is an edge between other agents"));
     EXPECT_TRUE(contains(refusal("0 2 1\n"), "more than two numbers"));
     EXPECT_TRUE(contains(refusal("9\n"),
                          "(allowed: a number from 0 to 4, or two of which one is "
@@ -52,7 +52,7 @@ TEST(NeighbourLists, ThatContradictEachOtherNameBothAgents) {
     EXPECT_TRUE(contains(message_of<DataError>([] {
                              (void)graph_of_neighbour_lists({{1}, {0}, {3}, {2}});
                          }),
-                         "agent 2 is not connected with agent 0"));
+                         "agent 2 is not connected to agent 0"));
 }
 
 }  // namespace

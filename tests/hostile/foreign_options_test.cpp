@@ -91,7 +91,7 @@ TEST_P(OptionThatNoRunKeeps, IsNotTakenFromRank0) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
     const auto errors = error_lines(outcome.err);
     ASSERT_EQ(errors.size(), 1U) << outcome.text();
-    EXPECT_NE(errors.front().find("'" + option + "' is nothing that a run keeps"),
+    EXPECT_NE(errors.front().find("'" + option + "' is not an option that a run keeps"),
               std::string::npos)
         << errors.front();
     EXPECT_TRUE(all_ended(run.folder().path()));

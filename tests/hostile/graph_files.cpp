@@ -173,7 +173,7 @@ HostileInputs hostile_graph_files() {
     add(files_of("array", array, no_files()));
     add(files_of("array", array, arrays()));
     add(files_of(
-        "mixing", mixing, {{"a pipe", pipe(), {"is no file"}}, {"a folder", folder(), {}}}));
+        "mixing", mixing, {{"a pipe", pipe(), {"is not a file"}}, {"a folder", folder(), {}}}));
     add(files_of("mixing", mixing, mixing_files()));
     add(files_of("schedule", schedule, no_files()));
     add(files_of(
@@ -190,15 +190,16 @@ HostileInputs hostile_graph_files() {
     add(files_of("budgets", budgets, no_files_of_a_stream()));
     add(files_of("budgets", budgets, budget_files()));
     add(files_of("neighbours", neighbours, no_files_of_a_stream()));
-    add(files_of("neighbours",
-                 neighbours,
-                 {{"a word", text("1\ntwo\n"), {"line 2", "no agent"}},
-                  {"an agent who is not there", text("3\n"), {"line 1", "no agent"}},
-                  {"an agent of 1e30", text("1000000000000000000000000000000\n"), {"line 1"}},
-                  {"an edge of others", text("1 2\n"), {"line 1", "edge of others"}},
-                  {"a zero byte", text(std::string("1\n\0\n", 4)), {"line 2"}},
-                  {"a bomb of neighbours", bomb(repeated("1\n2\n", 10000), 1000), {"4194304"}},
-                  {"a bomb of newlines", bomb(std::string(1 << 20, '\n'), 512), {"unpack"}}}));
+    add(files_of(
+        "neighbours",
+        neighbours,
+        {{"a word", text("1\ntwo\n"), {"line 2", "not an agent"}},
+         {"an agent who is not there", text("3\n"), {"line 1", "not an agent"}},
+         {"an agent of 1e30", text("1000000000000000000000000000000\n"), {"line 1"}},
+         {"an edge between other agents", text("1 2\n"), {"line 1", "edge between other agents"}},
+         {"a zero byte", text(std::string("1\n\0\n", 4)), {"line 2"}},
+         {"a bomb of neighbours", bomb(repeated("1\n2\n", 10000), 1000), {"4194304"}},
+         {"a bomb of newlines", bomb(std::string(1 << 20, '\n'), 512), {"unpack"}}}));
     add(texts_about_agents());
     return all;
 }

@@ -86,8 +86,10 @@ std::vector<HostileFile> identities() {
         {"missing", nothing(), {"cannot be read"}},
         {"a pipe", pipe(), {"not a file"}},
         {"a folder", folder(), {"not a file"}},
-        {"empty", private_text(""), {"no identity"}},
-        {"another file", private_text("-----BEGIN OPENSSH PRIVATE KEY-----\n"), {"no identity"}},
+        {"empty", private_text(""), {"not an identity"}},
+        {"another file",
+         private_text("-----BEGIN OPENSSH PRIVATE KEY-----\n"),
+         {"not an identity"}},
         {"another version", private_text("sotto-identity 12\n"), {"format"}},
         {"no secret", private_text(head + "public " + key + "\n"), {"missing"}},
         {"short keys", private_text(head + "public ab\nsecret ab\n"), {"damaged"}},
@@ -214,8 +216,8 @@ HostileInputs hostile_option_files() {
     add(files_of("task",
                  task,
                  {{"a text", text("hello"), {"shared library"}, ExitCode::usage},
-                  {"a pipe", pipe(), {"it is no file"}, ExitCode::usage},
-                  {"a folder", folder(), {"it is no file"}, ExitCode::usage},
+                  {"a pipe", pipe(), {"it is not a file"}, ExitCode::usage},
+                  {"a folder", folder(), {"it is not a file"}, ExitCode::usage},
                   {"missing", nothing(), {"shared library"}, ExitCode::usage}}));
     return all;
 }

@@ -217,7 +217,7 @@ HostileInputs checkpoints() {
                                 {in(own, "a byte of the model", flipped(120), {"damaged"}),
                                  in(own, "a byte of the digest", flipped(-1), {"damaged"}),
                                  in(own, "a byte of the version", flipped(9), {"version"}),
-                                 in(own, "a byte of its name", flipped(0), {"no checkpoint"}),
+                                 in(own, "a byte of its name", flipped(0), {"not a checkpoint"}),
                                  in(own, "cut", cut(0.5), {"damaged"}),
                                  in(own, "ten bytes", cut(0.01), {}),
                                  in(own, "empty", text(""), {"empty"}),

@@ -235,7 +235,7 @@ TEST(AllColumns, ArePoints) {
               (Eigen::Matrix2d() << 1, 3, 2, 4).finished());
     EXPECT_NE(message_of<DataError>([] {
                   (void)all_columns(table_of("a,b\n1,x\n"));
-              }).find("\"b\" is no number"),
+              }).find("\"b\" is not a number"),
               std::string::npos);
 }
 

@@ -36,7 +36,7 @@ TEST(ReadTable, SaysWhatIsWrongAndWhere) {
     expect_error(with("1,inf\n"), {"line 1", "finite"});
     expect_error(with("a;b\n1;3,5\n"), {"line 2", "column 2", "\"3,5\"", "decimal comma"});
     expect_error(with("a,b\n1,\"open\n2,3\n"), {"line 2", "quote", "does not end"});
-    expect_error(with("a,b,a\n1,2,3\n"), {"line 1", "\"a\" is there twice"});
+    expect_error(with("a,b,a\n1,2,3\n"), {"line 1", "\"a\" appears twice"});
     expect_error(with("a\n1\n"), {"line 1"});
     expect_error(with("1,2,3\n1,2\n"), {"line 2", "2 columns", "3"});
     expect_error(with("a,b,c\n"), {"no records"});

@@ -119,7 +119,7 @@ TEST_P(EveryHost, MayLoseItsDiskAndGetsBackWhatTheOthersKeep) {
     EXPECT_FALSE(fs::exists(disk(GetParam()) / "run")) << "a dry run leaves something behind";
     const Outcome without_identity = launch(agents, resume({}));
     EXPECT_EQ(without_identity.exit_code, 3) << without_identity.text();
-    EXPECT_NE(without_identity.err.find("give --identity beside --resume"), std::string::npos)
+    EXPECT_NE(without_identity.err.find("give --identity with --resume"), std::string::npos)
         << without_identity.text();
     const Outcome outcome =
         launch(agents, resume({"--identity", directory_ / "id%r", "--stall-abort", "20"}));

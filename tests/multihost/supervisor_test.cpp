@@ -183,7 +183,7 @@ TEST_F(RunWithALostHost, EndsWhereTooFewAgentsWouldBeLeft) {
     EXPECT_EQ(outcome.exit_code, 5) << outcome.text();
     const auto lines = journal();
     ASSERT_EQ(lines.size(), 5U) << content_of(directory_ / "run/restarts.txt");
-    EXPECT_EQ(lines[2], "without 10.77.0.3 4 agents would be left, less than 5");
+    EXPECT_EQ(lines[2], "without 10.77.0.3, 4 agents would be left, fewer than 5");
 }
 
 }  // namespace

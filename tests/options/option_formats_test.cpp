@@ -123,7 +123,7 @@ TEST(WordList, KeepsWordsThatHoldBlanks) {
     expect_contains(message_of<ConfigError>([] { (void)word_list().read("choose", " "); }),
                     "choose: a value is needed");
     expect_contains(message_of<ConfigError>([] { (void)word_list().read("choose", "1 2 1"); }),
-                    "the value 1 is there twice");
+                    "the value 1 is given twice");
 }
 
 TEST(PathList, MayNameOneTwice) {

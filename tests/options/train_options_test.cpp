@@ -391,7 +391,7 @@ TEST(RunOfADirectory, KeepsNothingThatEveryStartDecides) {
         expect_contains(message_of<ConfigError>([&] {
                             require_kept_options({std::string(line) + "\n", "x.ini"});
                         }),
-                        "x.ini: '" + name + "' is nothing that a run keeps");
+                        "x.ini: '" + name + "' is not an option that a run keeps");
     }
 }
 
@@ -419,7 +419,7 @@ TEST(CovarianceOfOnesOwn, IsThereWhereTheMechanismTakesOne) {
     require_covariance_file(config);
     config.covariance_file.reset();
     expect_contains(message_of<ConfigError>([&] { require_covariance_file(config); }),
-                    "--mechanism: covariance takes --covariance FILE.npy too");
+                    "--mechanism: covariance needs --covariance FILE.npy too");
 }
 
 TEST(RosterAndIdentity, AreNeededTogether) {

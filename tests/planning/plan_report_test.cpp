@@ -62,9 +62,9 @@ TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
         return plan_words(result.planned, config, result.budgets);
     };
     PlanConfig config = config_of("pairs");
-    expect_contains(words_of(config).privacy,
-                    "all data of an agent, against whoever sees all messages, any one agent among "
-                    "them");
+    expect_contains(
+        words_of(config).privacy,
+        "all data of an agent, against whoever sees all messages, including any one agent");
     expect_contains(words_of(config).plan, "pairs, 5 agents, ");
     expect_contains(words_of(config).plan, " rounds: epsilon 10 at delta 1e-05 for all data of");
     expect_contains(words_of(config).noise, " times a trusted server's, ");
@@ -74,7 +74,7 @@ TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
     EXPECT_EQ(words_of(config_of("cdp")).noise.find("as little as a trusted server's, "), 0U);
     expect_contains(words_of(config_of("cdp")).privacy, "agent 0 is trusted");
     expect_contains(words_of(config_of("ldp")).noise, ", as much as independent noise");
-    expect_contains(words_of(config_of("ldp")).privacy, "all other agents together among them");
+    expect_contains(words_of(config_of("ldp")).privacy, ", including all other agents together");
     expect_contains(words_of(config_of("corn")).privacy, "may learn more, even everything");
     expect_contains(words_of(config_of("none")).plan, "NO privacy");
     EXPECT_EQ(words_of(config_of("none")).noise, "");
@@ -100,7 +100,7 @@ TEST(PlanReport, NamesEveryMechanismAndWhatItPromises) {
                              : "epsilon 10 at delta 1e-05, exact calibration: mu ");
         expect_contains(line_of(text, "noise"), on_gradients ? "on gradients" : "on messages");
         EXPECT_EQ(line_of(text, "noise").find("in L1 norm") != std::string::npos, pure);
-        EXPECT_EQ(line_of(text, "survives").empty(), !on_gradients);
+        EXPECT_EQ(line_of(text, "noise left").empty(), !on_gradients);
         // A plan that is made against coalitions leaves less to the eavesdropper alone.
         expect_contains(line_of(text, "protected"),
                         "every agent, epsilon " +

@@ -127,7 +127,7 @@ TEST(PlanNoise, RefusesChoicesTheMechanismDoesNotLeave) {
     };
     PlanConfig config = config_of("corn");
     config.common_variance = true;
-    expect_contains(refusal(config), "common-variance: mechanism corn has no choice");
+    expect_contains(refusal(config), "common-variance: mechanism corn cannot choose it");
     config = config_of("ldp");
     config.seed_groups = "edges";
     expect_contains(refusal(config),

@@ -43,7 +43,7 @@ TEST(AgreedChoice, IsProcessZerosForAllWhoLeaveItOpen) {
 
 TEST(AgreedChoice, RefusesSilenceAndAnotherChoice) {
     expect_contains(message_of<NetworkError>([] { (void)word_heard(1, "", true, "4"); }),
-                    "rank 1 leaves K of --gossip-steps auto to rank 0, which says none");
+                    "rank 1 leaves K of --gossip-steps auto to rank 0, which chose none");
     expect_contains(message_of<NetworkError>([] { (void)word_heard(1, "8", true, "4"); }),
                     "rank 1 chose K = 4 for --gossip-steps auto, rank 0 8; start all ranks");
     EXPECT_THROW((void)word_heard(1, std::string(65, '1'), true, ""), NetworkError);
@@ -162,7 +162,7 @@ TEST(SettledPlan, NeedsAProcessThatChooses) {
         expect_contains(message_of<NetworkError>([&] {
                             (void)settle(asked, {.topography = topography}, *network, false);
                         }),
-                        "rank 0, which says none");
+                        "rank 0, which chose none");
 }
 
 /// What process 1, which solves no plans, makes of process 0's word about the temporal factor.

@@ -333,7 +333,7 @@ TEST(SumHiding, IsSaidOfEveryNumberOfColluders) {
               "hidden, in sums of 3 or more messages.");
     EXPECT_EQ(lines[2],
               "Secure sums, 2 colluders: agents 0, 2 have the message of agent 1; agents 0, 1 (2 "
-              "of 5) can lose theirs so in some of 2 rounds, 1 in every one.");
+              "of 5) can lose their message this way in some of 2 rounds, 1 in every one.");
     EXPECT_EQ(lines[3], "Secure sums, 3 colluders or more: not computed.");
 }
 

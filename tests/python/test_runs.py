@@ -39,7 +39,7 @@ def test_frame_and_plot() -> None:
     assert len(run.frame()) == len(run.metrics["round"])
     axes = run.plot("epsilon")
     assert np.array_equal(axes.lines[0].get_ydata(), run.metrics["epsilon"])
-    with pytest.raises(sotto.DataError, match="is no column"):
+    with pytest.raises(sotto.DataError, match="is not a column"):
         run.plot("loss")
 
 

@@ -115,7 +115,7 @@ TEST(BudgetAccountText, IsReadStrictly) {
         {[](Json& json) {
              json["entries"][0]["left"] = {{"mu^2", 9}};
          },
-         "more has left"},
+         "a run has revealed more"},
         {[](Json& json) { json["entries"][0]["state"] = "open"; }, "entries[0].state is \"open\""},
         {[](Json& json) { json["entries"].push_back(json["entries"][0]); }, "is in it twice"},
         {[](Json& json) { json["entries"][0]["mechanism"] = std::string(65, 'x'); }, "too long"},

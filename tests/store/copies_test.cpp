@@ -224,7 +224,7 @@ TEST_F(CopiesOfCheckpoints, NeedAnIdentityThatThisProcessWasGiven) {
                         (void)restore_from_copies(files, folder.path(""), *network, members, {});
                     }),
                     "agent 4's checkpoints are gone; others keep copies, which only its identity "
-                    "opens: give --identity beside --resume (or --without 4)");
+                    "opens: give --identity with --resume (or --without 4)");
 }
 
 TEST_F(CopiesOfCheckpoints, AreNotMadeWithoutIdentities) {

@@ -70,7 +70,7 @@ TEST(OwnRecord, ComesBackAndGrowsOnly) {
 TEST(OwnRecord, ThatWasChangedCutOrTakenFromAnotherIsRefused) {
     const std::string text = two_phases().text();
     const std::size_t line = text.find('\n') + 1;
-    expect_contains(damage(text.substr(line)), "a line before it is missing");
+    expect_contains(damage(text.substr(line)), "follows a missing line");
     expect_contains(damage(text.substr(0, text.size() - 1)), "cut short");
     expect_contains(damage(""), "it is empty");
     expect_contains(damage(text, 2), "of another run or agent");
@@ -164,10 +164,12 @@ TEST_F(RecordsOfARun, AreNeededToGoOn) {
         if (change == "older")
             std::ofstream(record_of(change)) << text.substr(0, text.find('\n') + 1);
         if (change == "damaged") std::ofstream(record_of(change)) << text.substr(10);
-        expect_contains(message_of<DataError>([&] { (void)run(resumed(first, path(change))); }),
-                        change == "lost"    ? "only it says what agent 2 has revealed"
-                        : change == "older" ? "agent 2's checkpoint of round 20 knows more"
-                                            : "it is damaged");
+        expect_contains(
+            message_of<DataError>([&] { (void)run(resumed(first, path(change))); }),
+            change == "lost" ? "only it says what agent 2 has revealed"
+            : change == "older"
+                ? "agent 2's checkpoint of round 20 says that the agent has revealed more"
+                : "it is damaged");
     }
 }
 

@@ -232,7 +232,7 @@ TEST(CnnTask, TakesASquareNumberOfFeaturesForAnImage) {
 TEST(CnnTask, RefusesWhatIsNoImage) {
     const test::TemporaryFolder folder;
     expect_contains(message_of<DataError>([&] { (void)build(images_of(folder, 15), 1); }),
-                    "15 features are no image");
+                    "15 features are not an image");
 }
 
 TEST(LogisticTask, HasAWeightAFeatureAndABias) {

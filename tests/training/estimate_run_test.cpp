@@ -97,10 +97,10 @@ TEST(RankLayout, RefusesMoreRanksThanAgentsAndMoreHostsThanRanks) {
     const auto network = make_memory_network(3, 1);
     test::expect_contains(
         test::message_of<ConfigError>([&] { (void)rank_layout(spec_of({}, 4), *network); }),
-        "--network, ranks: 4 is not allowed (at most one an agent, 3)");
+        "--network, ranks: 4 is not allowed (at most one per agent, 3)");
     test::expect_contains(
         test::message_of<ConfigError>([&] { (void)rank_layout(spec_of(3, 2), *network); }),
-        "--network, hosts: 3 is not allowed (at most one a rank, 2)");
+        "--network, hosts: 3 is not allowed (at most one per rank, 2)");
 }
 
 }  // namespace

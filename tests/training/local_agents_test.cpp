@@ -299,7 +299,7 @@ TEST(TransportStatements, SayWhatRoundingLeavesOfTheNoise) {
     expect_contains(lines[1], "Messages are rounded to float32 after their noise");
     expect_contains(lines[1], "at most 6e-08 of itself");
     expect_contains(lines[1],
-                    fmt::format("about {:.2g} may stay", 0x1p-24 * largest_deviation(plan)));
+                    fmt::format("about {:.2g} may remain", 0x1p-24 * largest_deviation(plan)));
 }
 
 TEST(SameOptions, OfOneProcessAreTheSame) {

@@ -148,8 +148,9 @@ TEST(MembersAfter, KeepTheirNumbers) {
     const auto refusal = [&](int number) {
         return message_of<ConfigError>([&] { (void)members_after(history, change_of({number})); });
     };
-    expect_contains(refusal(1),
-                    "agent 1 has already left (allowed: those still there, 0, 2, 3, 5)");
+    expect_contains(
+        refusal(1),
+        "agent 1 has already left (allowed: agents that are still in the run, 0, 2, 3, 5)");
     expect_contains(refusal(4), "agent 4 has not joined");
     expect_contains(refusal(6), "agent 6 does not exist");
 }
@@ -252,7 +253,7 @@ TEST_F(Arrival, IsRefusedWithMechanismsThatSendEveryNeighbourItsOwn) {
                     "own copy");
     TrainConfig all_there = waiting("more");
     expect_contains(message_of<ConfigError>([&] { (void)run(all_there, 6); }),
-                    "agents wait in `sotto train` only");
+                    "agents can wait in `sotto train` only");
 }
 
 TEST(KeepMembers, MixesOverThoseWhoStay) {

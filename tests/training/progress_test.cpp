@@ -94,22 +94,21 @@ TEST(ProgressOfATraining, TellsFewLinesFirstAndTheLogEverything) {
     test::expect_contains(
         brief.printed,
         "\nplan       pairs, 4 agents, 20 rounds: epsilon 0.01 at delta 1e-05 for "
-        "all data of an agent, against whoever sees all messages, any one agent "
-        "among them\n");
+        "all data of an agent, against whoever sees all messages, including any one agent\n");
     test::expect_contains(brief.printed, "\nwarning    Noise moves the mean model");
     EXPECT_EQ(std::ranges::count(brief.printed, '\n'), 4) << brief.printed;
     for (const char* line :
-         {"  graph      ", "  survives   ", "  note       ", "  warning    Noise"})
+         {"  graph      ", "  noise left ", "  note       ", "  warning    Noise"})
         test::expect_contains(brief.log, line);
     test::expect_contains(brief.log, "  after 0 rounds: test loss ");
-    test::expect_contains(told(folder, true, 0).printed, "\nsurvives   ");
+    test::expect_contains(told(folder, true, 0).printed, "\nnoise left ");
 }
 
 TEST(ProgressOfATraining, SaysBeforeItHowToGoOnShouldItFail) {
     const test::TemporaryFolder folder;
     const Told checkpointed = told(folder, false, 10);
     const std::string line =
-        "           should it fail, go on with: sotto train --resume " + folder.path("run") + "\n";
+        "           if it fails, resume it with: sotto train --resume " + folder.path("run") + "\n";
     test::expect_contains(checkpointed.printed, line);
     test::expect_contains(checkpointed.log, line);
 }

@@ -81,7 +81,7 @@ TEST_F(RecordedRunOf, ATrainingWithAnotherGraphIsRefused) {
     other.graph.topology.agents = 5;
     expect_contains(
         message_of<DataError>([&] { (void)read_recorded_run(*config.run_directory, other); }),
-        "the run has 4 agents, the graph its options make now 5");
+        "the run has 4 agents, and the graph that its options give now has 5");
     other.graph.topology.agents = 4;
     other.graph.topology.topology = Topology::complete;
     expect_contains(

@@ -37,8 +37,10 @@ TEST(TrainingReport, SaysWhatWasSpentAndReached) {
     expect_contains(text, "epsilon spent       2.5 at delta 1e-05 (mu 0.5)\n");
     expect_contains(text, "0.25000 agents' own models");
     expect_contains(text, "run directory       runs/a\n");
-    expect_contains(text,
-                    "privacy             runs on the same data add up: `sotto ledger DIR...` says");
+    expect_contains(
+        text,
+        "privacy             what runs on the same data reveal adds up: `sotto ledger DIR...` "
+        "gives the total\n");
     for (const char* absent : {"accuracy", "optimality", "to go on", "INTERRUPTED"})
         EXPECT_EQ(text.find(absent), std::string::npos) << absent;
 }
@@ -68,7 +70,7 @@ TEST(TrainingReport, OfADryRunIsAnEstimate) {
     config.plan.rounds = 100;
     EXPECT_EQ(summary_text(result, config),
               "epsilon    2.5 at delta 1e-05 after 100 rounds\n"
-              "time       about 50.0 s (500 ms a round)\n");
+              "time       about 50.0 s (500 ms per round)\n");
 }
 
 TEST(TrainingReport, SaysThatEpsilonIsInfiniteWithoutNoise) {
@@ -99,21 +101,22 @@ TEST(Verdict, ComesFirstAndIsShort) {
         "noise      1.8 times a trusted server's\n"
         "time       12.3 s for 30 rounds (gradients 10%, noise 20%, exchange 30%, mixing 40%)\n"
         "run        runs/a; look at it with: sotto report runs/a\n"
-        "note       ledger.json says what is not covered, `sotto ledger DIR...` what runs on the "
-        "same data add up to, --verbose everything\n");
+        "note       ledger.json says what is not covered; `sotto ledger DIR...` adds up runs on "
+        "the same "
+        "data; --verbose prints everything\n");
 }
 
 TEST(Verdict, SaysTheEpsilonOfEachAgentWhereTheyDiffer) {
     TrainResult result = with_a_verdict();
     result.epsilons = {2.5, 2.5};
-    EXPECT_EQ(verdict_text(result, {}, 2).find("of each"), std::string::npos);
+    EXPECT_EQ(verdict_text(result, {}, 2).find("per agent"), std::string::npos);
     result.epsilons = {1.25, 2.5, 2};
     result.agent_files = {"site1.csv", "site2.csv", ""};
     expect_contains(verdict_text(result, {}, 2),
-                    "\nof each    1.25 for site1.csv, 2.5 for site2.csv, 2 for agent 2\n");
+                    "\nper agent  1.25 for site1.csv, 2.5 for site2.csv, 2 for agent 2\n");
     result.epsilons.resize(13, 1.5);
     expect_contains(verdict_text(result, {}, 2),
-                    "\nof each    from 1.25 for site1.csv to 2.5 for site2.csv; ledger.json has "
+                    "\nper agent  from 1.25 for site1.csv to 2.5 for site2.csv; ledger.json has "
                     "all of them\n");
 }
 
@@ -149,9 +152,9 @@ TEST(Verdict, SaysThatRanksShareCoresWhereTheyDo) {
     TrainResult result = with_a_verdict();
     for (int rank = 0; rank < 4; ++rank) result.ranks.push_back({"here", {rank}, {}, 0, {}});
     const std::string advice =
-        "; 4 ranks share 2 cores: without mpirun the same training runs in one process, and waits "
-        "for no "
-        "other rank\n";
+        "; 4 ranks share 2 cores: without mpirun the same training runs in one process, which "
+        "waits "
+        "for no other rank\n";
     expect_contains(verdict_text(result, {}, 2), advice);
     EXPECT_EQ(verdict_text(result, {}, 4).find("share"), std::string::npos) << "enough cores";
     TrainConfig trusting;

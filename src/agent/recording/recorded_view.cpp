@@ -392,7 +392,7 @@ void RecordingFileReader::expect_records(Eigen::Index values, int gossip_steps) 
     }
     if (announced != values)
         throw failure(fmt::format(
-            "{} values a record announced, {} follow from its header", announced, values));
+            "{} values per record are announced, {} follow from its header", announced, values));
     values_per_record_ = values;
     gossip_steps_ = gossip_steps;
 

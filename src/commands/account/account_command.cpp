@@ -36,77 +36,78 @@ std::vector<Option<AccountConfig>> observer_options() {
           .common = true,
           .help = "who observes: {}",
           .details = R"(
-`all-messages:a,b`: the seeds of these agents, and every message. Agents are named by number; the error for one that
-does not exist says how a graph file's labels are numbered.)",
+`all-messages:a,b` sees the seeds of these agents and every message. Agents are named by number; the error for an agent
+that does not exist explains how the labels of a graph file are numbered.)",
           .beside_run = true},
          bound(&AccountConfig::view, any_text(one_of(view_placeholder_list(ViewUse::account))))},
-        {{.name = "targets", .help = "about whom: all, or u,...", .beside_run = true},
+        {{.name = "targets",
+          .help = "agents that are learnt about: all, or u,...",
+          .beside_run = true},
          bound(&AccountConfig::targets, any_text(among_others("", {"all"})))},
         {{.name = "inputs",
           .help = "adaptive (training: gradients follow messages), fixed (averaging, private "
                   "means)",
           .details = R"(
-Changes `argument` only.)"},
+It changes `argument` only.)"},
          bound(
              [](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
         {{.name = "l2",
-          .help = "regularisation of the training, which counts in partial views",
+          .help = "regularisation of the training, which partial views depend on",
           .details = R"(
-With `--step-schedule inverse`, step size 1 and `--l2 1`: averaging.)"},
+With `--step-schedule inverse`, step size 1 and `--l2 1` this is averaging.)"},
          bound(
              [](auto& c) -> auto& { return c.subject.l2; }, any_real())},
         {{.name = "sensitivity",
-          .help = "Delta of one participation (default 1 with --noise-std or matrices, else "
-                  "from --adjacency, --clip-norm, --batch-size)"},
+          .help = "sensitivity Delta of one participation (default: 1 with --noise-std or "
+                  "matrices, otherwise from --adjacency, --clip-norm, --batch-size)"},
          bound(
              [](auto& c) -> auto& { return c.subject.sensitivity; }, any_real())},
         {{.name = "dimension",
-          .help = "parameters of the model, for what is left to the plan (--temporal auto, "
-                  "--max-bytes)"},
+          .help = "parameters of the model, for choices that are left to the plan (--temporal "
+                  "auto, --max-bytes)"},
          bound(
              [](auto& c) -> auto& { return c.subject.dimension; }, whole(1))}};
 }
 
 std::vector<Option<AccountConfig>> dropout_options() {
-    return {
-        {{.name = "dropouts",
-          .help =
-              "D: messages of any D agents may be missing in every round, in figures beside the "
-              "view's",
-          .details = R"(
-Three figures, of all messages that are sent and the seeds of the view's members: nothing is revealed because of it
-(then nothing is lost, whoever is missing); those who are there publish the noise of the streams they share with the
-missing, so that it can be subtracted (as a coalition of D more); and a message that is seen after its streams were
-published. Each as if in every round. For independent rounds of Gaussian noise on gradients
-([equations](../equations.md#rounds-that-agents-miss)).)"},
-         bound(&AccountConfig::dropouts, whole(1, 1000000))},
-        {{.name = "missing",
-          .help = "a,b,...: the same where messages of these agents are missing in every round",
-          .details = R"(
-Exact for them, where `--dropouts` has the worst agents.)"},
-         bound(&AccountConfig::missing, any_text())}};
+    return {{{.name = "dropouts",
+              .help = "D: also print figures for runs in which the messages of any D agents are "
+                      "missing in every round",
+              .details = R"(
+There are three figures, all for an observer of every message that is sent who also has the seeds of the view's members.
+In the first, agents reveal nothing to make up for what is missing, so nothing is lost, whoever is missing. In the
+second, the agents that are present publish the noise of the streams they share with the missing ones, so that it can be
+subtracted; this costs as much as a coalition with D more members. The third is for a missing agent whose message is
+seen after its streams were published. Each figure assumes that this happens in every round. They are possible for
+independent rounds of Gaussian noise on gradients ([equations](../equations.md#rounds-that-agents-miss)).)"},
+             bound(&AccountConfig::dropouts, whole(1, 1000000))},
+            {{.name = "missing", .help = "a,b,...: as --dropouts, for these agents", .details = R"(
+The figures are exact for these agents, while those of `--dropouts` are for the worst ones.)"},
+             bound(&AccountConfig::missing, any_text())}};
 }
 
 std::vector<Option<AccountOptions>> run_to_account_for() {
     return {{{.name = "run",
               .common = true,
-              .help = "DIR of a training: its graph, plans, rounds and all that happened in it, "
-                      "instead of options",
+              .help = "DIR of a training: account for its graph, its plans, its rounds and "
+                      "everything that happened in it, instead of options",
               .details = R"(
-Graph, plans, sensitivities and rounds are those of the directory; rounds that were repeated count, agents that left
-are gone. Of a run that has not ended all planned rounds count. Only what is marked may stand beside it, and
-`--config`.)",
+Graph, plans, sensitivities and rounds are those of the directory. Rounds that were repeated count, and agents that left
+are gone. If the run has not ended, all its planned rounds count. Only the options that are marked "beside a run", and
+`--config`, can be given with it.)",
               .beside_run = true},
              bound(&AccountOptions::run, folder_path())}};
 }
 
 std::vector<Option<AccountConfig>> departure_options() {
-    return {{{.name = "departures",
-              .help = "ROUND:a,b;ROUND:c: agents that are gone from this round on (rounds from 0)",
-              .details = R"(
-The mixing rule then holds among those who stay.)"},
-             bound(
-                 [](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
+    return {
+        {{.name = "departures",
+          .help =
+              "ROUND:a,b;ROUND:c: agents that are gone from that round on (rounds count from 0)",
+          .details = R"(
+From then on, the mixing rule applies to the agents that stay.)"},
+         bound(
+             [](auto& c) -> auto& { return c.subject.departures; }, any_text())}};
 }
 
 /// Whether a view receives less than every message; false for an unknown view, which is refused
@@ -120,46 +121,47 @@ bool sees_few_messages(const std::string& view) {
 std::vector<Option<AccountOptions>> other_options() {
     return {
         {{.name = "observation-a",
-          .help = "FILE.npy: A of observations O = A G + B Z, instead of a plan",
+          .help = "FILE.npy: matrix A of observations O = A G + B Z, instead of a plan",
           .details = R"(
-float64, with `--agents`; instead of graph and plan ([the library](../library.md)).)"},
+It holds float64 values, needs `--agents`, and replaces graph and plan ([the library](../library.md)).)"},
          bound(&AccountOptions::observation_a, file_path())},
         {{.name = "observation-b", .help = "FILE.npy: B"},
          bound(&AccountOptions::observation_b, file_path())},
         {{.name = "mu",
-          .help = "convert this mu into epsilon at --delta, nothing else",
+          .help = "convert this mu into epsilon at --delta, and do nothing else",
           .details = R"(
-`--mu M --delta D`, `--epsilon E --delta D` convert only; JSON: mu, epsilon, delta, renyi_alpha2, rdp_epsilon.
-`--epsilon` with any other option but `--delta` is a budget.)"},
+`--mu M --delta D` and `--epsilon E --delta D` only convert. Their JSON has mu, epsilon, delta, renyi_alpha2 and
+rdp_epsilon. `--epsilon` with any other option than `--delta` is a budget.)"},
          bound(&AccountOptions::mu, positive_real())},
         {{.name = "noise-multiplier",
           .common = true,
-          .help = "convert rounds with this noise (standard deviations a record's largest "
-                  "contribution) and --sampling-probability into epsilon, nothing else",
+          .help =
+              "convert rounds with this noise (its standard deviation divided by a record's "
+              "largest contribution) and --sampling-probability into epsilon, and do nothing else",
           .details = R"(
-`--noise-multiplier S --sampling-probability q --rounds T --delta D`: what T rounds cost when a record joins each with
-probability q, decided by a secret coin. With `--epsilon E` instead of `--noise-multiplier` the smallest one is found.
-JSON: epsilon (certified from above), epsilon_lower, delta, noise_multiplier, sampling_probability, sampled_rounds,
-rounds ([accounting](../accounting.md)).)"},
+`--noise-multiplier S --sampling-probability q --rounds T --delta D` gives the cost of T rounds if a record joins each
+of them with probability q, decided by a secret coin. With `--epsilon E` instead of `--noise-multiplier`, the smallest
+one that is enough is found. The JSON has epsilon (certified from above), epsilon_lower, delta, noise_multiplier,
+sampling_probability, sampled_rounds and rounds ([accounting](../accounting.md)).)"},
          bound(&AccountOptions::noise_multiplier, real_between(1e-3, 1e9))},
         {{.name = "sampled-rounds",
-          .help = "S:q:T,S:q:T: the same of several phases with noise multiplier S, probability "
-                  "q and T rounds"},
+          .help = "S:q:T,S:q:T: as --noise-multiplier, for several phases of T rounds with noise "
+                  "multiplier S and probability q"},
          bound(&AccountOptions::sampled_rounds, any_text())},
         {{.name = "tight-gap",
-          .help = "relative gap at which the tight sensitivity is good enough",
+          .help = "relative gap to which the tight sensitivity is computed",
           .beside_run = true},
          bound(
              [](auto& c) -> auto& { return c.account.how.tight_gap; }, real_between(1e-9, 1))},
         {{.name = "by-distance",
-          .help = "write the table by distance to FILE; a picture if it ends in .svg",
+          .help = "write the table by distance to FILE, as a picture if it ends in .svg",
           .details = R"(
-Epsilon and the Renyi divergence of order 2, smallest, mean and largest over the pairs of every distance. With a name that ends
-in `.svg` the picture of both, drawn by gnuplot if installed, and the table in FILE.txt.)",
+The table has epsilon and the Renyi divergence of order 2: smallest, mean and largest over the pairs of every distance.
+If the name ends in `.svg`, the picture of both is drawn by gnuplot, if that is installed, and the table is in FILE.txt.)",
           .beside_run = true},
          bound(&AccountOptions::by_distance, file_path())},
         {{.name = "threads",
-          .help = "threads of one process (0: all cores; under mpirun 1)",
+          .help = "threads of one process (0: all cores, or one under mpirun)",
           .beside_run = true,
           .changes_results = false},
          bound(&AccountOptions::asked_threads, whole(0, 4096))}};
@@ -272,7 +274,7 @@ void convert(const AccountOptions& options,
              const OptionTexts& given,
              const GeneralOptions& general) {
     if (options.mu && given.contains("epsilon"))
-        throw ConfigError("--mu: --epsilon is given too; one of them is converted");
+        throw ConfigError("--mu: --epsilon is given too; give only the one to convert");
     if (converts_sampled_rounds(given)) {
         const SampledConversion sampled = convert_sampled(options, given);
         write_json(general, sampled_conversion_json(sampled));
@@ -328,7 +330,7 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
     if (!asked.run) return task;
     require_beside_run(options_of_account(),
                        given,
-                       "has no meaning with --run, whose directory says it",
+                       "has no meaning with --run, whose directory sets it",
                        {"config"});
     task.run = read_recorded_run(*asked.run, train_config_of_run("--run", *asked.run));
     task.options.account.subject = subject_config_of(*task.run);
@@ -405,16 +407,16 @@ int account_main(const std::vector<std::string>& arguments) {
 
 Command account_command() {
     return {.name = "account",
-            .summary = "say what every observer learns about every agent",
+            .summary = "compute what every observer learns about every agent",
             .example =
                 "sotto account --graph florentine_families.edges --mechanism ldp --rounds "
                 "100 --view all-nodes",
             .description = R"(
-Says for every observer and every agent what the observer learns from the messages of all rounds: mu and epsilon, exact at `--delta`,
-worst first. The plan is solved as `sotto plan` does, read with `--plan`, or that of a training with `--run`. It works alone and under
-mpirun, where observers are spread over the ranks.
+Computes for every observer and every agent what the observer learns from the messages of all rounds: mu and epsilon, exact at
+`--delta`, worst first. The plan is solved as `sotto plan` does, read with `--plan`, or taken from a training with `--run`. The command
+runs in one process or under mpirun, where observers are spread over the ranks.
 
-With `--mu` or `--epsilon` and only `--delta` beside it, or with `--noise-multiplier`, it converts figures and does nothing else.)",
+With `--mu` or `--epsilon` and no other option than `--delta`, or with `--noise-multiplier`, it converts figures and does nothing else.)",
             .options = options_of_account,
             .parallel = true,
             .run = account_main};

@@ -216,8 +216,8 @@ std::string account_report_text(const AccountResult& result,
     if (!result.is_guarantee()) {
         const Graph& graph = *subject.process.graph;
         text += fmt::format(
-            "           Of a training this view is not a guarantee: gradients of others carry "
-            "data on.\n           What holds there: {}, or {}:AGENTS.\n",
+            "           For a training this view gives no guarantee: the gradients of other agents "
+            "carry data on.\n           Views that do: {}, or {}:AGENTS.\n",
             record_of({View::Kind::all_messages, {}}, graph)->name,
             record_of({View::Kind::all_messages, {0}}, graph)->name);
     }

@@ -30,8 +30,8 @@ constexpr std::array files_of_run{"config", "plan", "seed"};
 void require_beside_recordings(const OptionTexts& given) {
     const auto refuse = [&](const std::string& option) {
         if (given.contains(option))
-            throw ConfigError(fmt::format(
-                "--{}: has no meaning with --run, whose run directory says it", option));
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --run, whose directory sets it", option));
     };
     for (const char* option : files_of_run) refuse(option);
     for (const auto& option : audit_options().options.records())
@@ -114,8 +114,8 @@ Command audit_command() {
             .example = "mpirun -n 20 sotto audit --mechanism pairs --view coalition:2,5",
             .description = R"(
 Colluding agents attack a run with what they received, sent and know, and what they find out is compared with what the accountant
-allows. Exit code 6 says that they found out more. It trains a run for the attack, or with `--run` looks again at the recordings of
-an audit that ran before.)",
+allows. Exit code 6 means that they found out more. The command trains a run for the attack, or with `--run` analyses the recordings
+of an earlier audit again.)",
             .files = {{"DIR/audit.json", "what was found; DIR is `--run-directory`"}},
             .options = options_of_audit,
             .parallel = true,

@@ -50,7 +50,7 @@ std::string text_of_option(const WrittenOption& option) {
     if (option.positional) text += " A word by itself is its value.";
     if (const std::string standing = default_of(option); !standing.empty())
         text += fmt::format(" Default: {}.", standing);
-    if (option.beside_run) text += " May stand beside the directory of a run.";
+    if (option.beside_run) text += " Can be given with the directory of a run.";
     if (!option.details.empty()) {
         const std::size_t start = option.details.find_first_not_of('\n');
         text += "\n\n" + option.details.substr(start);
@@ -125,8 +125,8 @@ std::string program_page(const Registry<Command>& commands) {
     }
     text += ".SH OPTIONS\n" +
             entry(roff_bold("--help"),
-                  "all commands; behind a command: the options that most people use, and with "
-                  "\"all\" behind it all of them.") +
+                  "all commands; after a command: the options that most people use, and with "
+                  "\"all\" after it all options.") +
             entry(roff_bold("--version"), "version, commit and compiler.");
     return text + exit_status_section() + see_also(pages);
 }

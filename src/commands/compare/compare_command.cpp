@@ -140,10 +140,10 @@ std::string comparison_text(const std::vector<ComparedFigures>& figures) {
         text += "\n";
     }
     text +=
-        "noise / ldp: noise in the mean model as a part of what independent noise leaves there "
-        "(smaller "
-        "is better); noise std: of a message. outsider, one agent: epsilon against whoever records "
-        "every message, and against the worst agent that does and uses its seeds.\n";
+        "noise / ldp: noise in the mean model, divided by what independent noise leaves there "
+        "(smaller is better). noise std: standard deviation of the noise of a message. outsider, "
+        "one agent: epsilon against whoever records every message, and against the worst agent "
+        "that does so and uses its seeds.\n";
     if (std::ranges::any_of(figures, [](const ComparedFigures& row) {
             return row.problem.empty() && std::isnan(row.noise);
         }))
@@ -154,8 +154,8 @@ std::string comparison_text(const std::vector<ComparedFigures>& figures) {
             return row.loss && !std::isfinite(row.loss->half_width);
         }))
         text +=
-            "One training cannot tell which mechanism is better: noise differs from seed to seed "
-            "(--seeds 1,2,3,4,5 has intervals).\n";
+            "One training cannot tell which mechanism is better, because noise differs from seed "
+            "to seed (--seeds 1,2,3,4,5 gives intervals).\n";
     return text;
 }
 
@@ -258,16 +258,16 @@ std::vector<Option<CompareOptions>> compare_options() {
     return {
         {{.name = "mechanisms",
           .common = true,
-          .help = "what is compared, separated by commas: names of mechanisms, or FILE.npy for a "
-                  "covariance of one's own",
+          .help = "mechanisms to compare, separated by commas: names, or FILE.npy for a covariance "
+                  "of your own",
           .details = R"(
-Each may have options of its own behind plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have the same budget
-and whatever else is said once for all.)"},
+Each may have options of its own after plus signs: `ldp,corn+utility=one-step,pairs+coalition-size=2,R.npy`. All have
+the same budget, and all other options are the same for all of them.)"},
          bound(&CompareOptions::mechanisms,
                some_text(among_others("", {"NAME[,NAME...]", "FILE.npy"})))},
         {{.name = "train",
           .common = true,
-          .help = "train with each of them, too (without it: where --data is given)"},
+          .help = "also train with each of them (default: only if --data is given)"},
          bound(&CompareOptions::train, flag())},
         {{.name = "seeds",
           .common = true,
@@ -276,7 +276,7 @@ and whatever else is said once for all.)"},
          bound(&CompareOptions::seeds, word_list())},
         {{.name = "step-sizes",
           .common = true,
-          .help = "step sizes, such as 0.1,0.2,0.5, of which every mechanism takes the best on "
+          .help = "step sizes, such as 0.1,0.2,0.5; every mechanism takes the one that is best on "
                   "held-out training data, as in sotto sweep"},
          bound(&CompareOptions::step_sizes, word_list())},
         {{.name = "output",
@@ -308,7 +308,7 @@ OptionTexts common_options(const OptionTexts& given) {
             throw ConfigError(fmt::format(
                 "--{}: has no meaning in a comparison ({})",
                 name,
-                option->reproduces_run ? "--mechanisms says it" : "it belongs to a single run"));
+                option->reproduces_run ? "--mechanisms sets it" : "it belongs to a single run"));
         common[name] = text;
     }
     return common;
@@ -435,11 +435,12 @@ Command compare_command() {
             .summary = "compare mechanisms at equal epsilon: a table and a picture",
             .example = "sotto compare --mechanisms ldp,decor,corn,pairs,R.npy --epsilon 10",
             .description = R"(
-Plans the noise of several mechanisms for the same budget, and says what noise survives mixing, and what an outsider and one curious
-agent learn at most. With data it trains with each of them, too, several at a time under mpirun; started again it trains what is
-missing.)",
+Plans the noise of several mechanisms for the same budget, and prints how much noise mixing leaves, and what an outsider and one
+curious agent learn at most. With data it also trains with each of them, several at a time under mpirun. If it is started again, it
+trains what is missing.)",
             .files = {{"comparison/",
-                       "comparison.csv, comparison.svg, trainings; `--output` names another"}},
+                       "comparison.csv, comparison.svg and the trainings; `--output` chooses "
+                       "another folder"}},
             .options = options_of_compare,
             .parallel = true,
             .run = compare_main};

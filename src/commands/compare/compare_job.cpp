@@ -26,12 +26,12 @@ void add_own_option(ComparedMechanism& mechanism,
     const std::string name(text.substr(0, equals));
     const OptionSet<TrainConfig> set = train_option_set();
     if (equals == std::string_view::npos || set.look_up(name) == nullptr)
-        throw ConfigError(fmt::format(
-            "{}: '{}' of '{}' is no option of a training (allowed: OPTION=VALUE, such as "
-            "coalition-size=2)",
-            option,
-            text,
-            mechanism.label));
+        throw ConfigError(
+            fmt::format("{}: '{}' of '{}' is not an option of a training (allowed: OPTION=VALUE, "
+                        "such as coalition-size=2)",
+                        option,
+                        text,
+                        mechanism.label));
     mechanism.options[name] = text.substr(equals + 1);
 }
 
@@ -54,7 +54,8 @@ std::vector<ComparedMechanism> parse_compared_mechanisms(const std::string& opti
     std::vector<ComparedMechanism> mechanisms;
     for (const auto word : split(text, ',')) {
         if (std::ranges::find(mechanisms, word, &ComparedMechanism::label) != mechanisms.end())
-            throw ConfigError(fmt::format("{}: '{}' is there twice", option, word));
+            throw ConfigError(
+                fmt::format("{}: '{}' is given twice (name every mechanism once)", option, word));
         mechanisms.push_back(compared_mechanism(option, word));
     }
     return mechanisms;

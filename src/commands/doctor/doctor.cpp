@@ -132,8 +132,8 @@ Finding check_locked_memory(const Placement&) {
                         "written to swap",
                         allowed,
                         locked_bytes / 1024),
-            "ulimit -l 1024 before mpirun; for good: a line '* - memlock 1024' in "
-            "/etc/security/limits.conf (Slurm: LimitMEMLOCK=infinity for slurmd)"};
+            "run ulimit -l 1024 before mpirun, or add a line '* - memlock 1024' to "
+            "/etc/security/limits.conf to keep it (Slurm: LimitMEMLOCK=infinity for slurmd)"};
 }
 
 Finding check_shared_memory(const Placement& placement) {
@@ -144,7 +144,7 @@ Finding check_shared_memory(const Placement& placement) {
         "free or enlarge it: mount -o remount,size=1g /dev/shm (container: docker run "
         "--shm-size=1g)";
     const auto available = free_mib("/dev/shm");
-    if (!available) return {false, "/dev/shm is not there", fix};
+    if (!available) return {false, "there is no /dev/shm", fix};
     if (*available < needed)
         return {false,
                 fmt::format("/dev/shm has {} free; {} ranks can need {}",
@@ -326,7 +326,7 @@ Finding check_libsodium(const Placement&) {
                     "the operating system gave the same key twice",
                     "do not train here: the system's random numbers are broken"};
     } catch (const Error& error) {
-        return {false, error.what(), "is /dev/urandom there and readable?"};
+        return {false, error.what(), "check that /dev/urandom exists and is readable"};
     }
     return {true,
             fmt::format("libsodium {}, started; keys from the system", sodium_version_string()),

@@ -142,11 +142,12 @@ int doctor_main(const std::vector<std::string>& arguments) {
 
 Command doctor_command() {
     return {.name = "doctor",
-            .summary = "is this machine, or this set of hosts, ready (exit code 1 if not)",
+            .summary =
+                "check whether this machine, or this set of hosts, is ready (exit code 1 if not)",
             .example = "mpirun -n 20 --hostfile mpi_hosts sotto doctor",
             .description = R"(
-Alone it checks this machine and starts a trial job of two ranks; under mpirun every rank checks its host and exchanges messages
-with the others, and rank 0 reports for all. Each check that fails says how to mend what it found.)",
+Without mpirun it checks this machine and starts a trial job of two ranks. Under mpirun every rank checks its host and exchanges
+messages with the others, and rank 0 reports for all. Each check that fails says how to fix what it found.)",
             .options = options_of_doctor,
             .parallel = true,
             .run = doctor_main};

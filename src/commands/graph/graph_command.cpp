@@ -53,8 +53,8 @@ Command graph_command() {
         .summary = "make or inspect a graph and its mixing matrix",
         .example = "sotto graph --topology ring --agents 16 --mixing metropolis --out ring.edges",
         .description = R"(
-Makes a graph of a topology, or reads an edge list, and says how well its mixing matrix mixes: degrees, second eigenvalue, spectral
-gap. An edge list has two labels a line.)",
+Makes a graph of a topology, or reads an edge list, and prints how well its mixing matrix mixes: degrees, second eigenvalue, spectral
+gap. An edge list has two labels per line.)",
         .options = options_of_graph,
         .run = graph_main};
 }

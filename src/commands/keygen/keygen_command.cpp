@@ -27,12 +27,14 @@ OptionSet<KeygenOptions> option_set_of_keygen() {
         "Identity",
         {{{{.name = "identity", .help = "new FILE for the identity; keep it secret"},
            bound(&KeygenOptions::identity, file_path())},
-          {{.name = "roster", .help = "FILE to append the public key to; made if there is none"},
+          {{.name = "roster",
+            .help = "FILE to append the public key to; it is created if it does not exist"},
            bound(&KeygenOptions::roster, file_path())},
           {{.name = "name",
-            .help = "one word for people (default: the identity's file name)",
+            .help = "name of the agent, one word for people to read (default: the identity's file "
+                    "name)",
             .details = R"(
-The file name counts without its ending.)"},
+The default is the file name without its ending.)"},
            bound(&KeygenOptions::name, any_text())}}}));
 }
 
@@ -43,7 +45,10 @@ std::vector<WrittenGroup> options_of_keygen() {
 KeygenOptions read_keygen_options(const OptionTexts& given) {
     for (const char* needed : {"identity", "roster"})
         if (!given.contains(needed))
-            throw ConfigError(fmt::format("--{}: a value is needed", needed));
+            throw ConfigError(
+                fmt::format("--{}: a value is needed (example: sotto keygen --identity "
+                            "agent0.identity --roster agents.roster)",
+                            needed));
     KeygenOptions config = option_set_of_keygen().read(given);
     if (differs_by_agent(config.identity))
         throw ConfigError(
@@ -83,7 +88,7 @@ Command keygen_command() {
         .summary = "make an agent's identity and add its public key to a roster",
         .example = "sotto keygen --identity agent0.identity --roster agents.roster --name alice",
         .description = R"(
-Makes an identity, with which an agent proves who it is (`sotto train --roster FILE --identity FILE`), and appends its public key to a
+Makes an identity, by which an agent proves who it is (`sotto train --roster FILE --identity FILE`), and appends its public key to a
 roster. An existing identity is never overwritten.)",
         .options = options_of_keygen,
         .run = keygen_main};

@@ -243,37 +243,39 @@ std::vector<Option<LedgerOptions>> total_options() {
     return {{{.name = "runs",
               .help = "directories of runs and of sweeps, all about the same data",
               .details = R"(
-Words by themselves are its values. A run that is there twice counts once.)",
+Arguments without an option name are its values. A run that is given twice counts once.)",
               .positional = true},
              bound(&LedgerOptions::directories, folder_list())},
             {{.name = "delta",
               .help = "delta of the total (default: the largest of the runs), or of a new account"},
              bound(&LedgerOptions::delta, real_between(0, 1))},
             {{.name = "match",
-              .help = "how agents of different runs are known to be the same: {} (default: "
-                      "identity where all runs have them, number where none has)"},
+              .help = "how agents of different runs are recognised as the same: {} (default: "
+                      "identity if all runs have identities, number if none has)"},
              bound(&LedgerOptions::match, words(agent_matches))}};
 }
 
 std::vector<Option<LedgerOptions>> account_options() {
     return {
-        {{.name = "budget-account", .help = "FILE to show: what may be spent, was, and is left"},
+        {{.name = "budget-account",
+          .help = "FILE to show: what may be spent, what was spent and what is left"},
          bound(&LedgerOptions::budget_account, file_path())},
         {{.name = "open-account",
-          .help = "new FILE for `train --budget-account`; with --epsilon and --delta",
+          .help = "new FILE for `train --budget-account`; needs --epsilon and --delta",
           .details = R"(
-It has mode 0600. With `--identity` it is signed: only that agent's runs can use it, and nobody else can change it
+The file has mode 0600. With `--identity` it is signed: only that agent's runs can use it, and nobody else can change it
 unnoticed ([the ledger](../ledger.md)).)"},
          bound(&LedgerOptions::open_account, file_path())},
-        {{.name = "epsilon", .help = "all that runs may spend from the new account"},
+        {{.name = "epsilon", .help = "total that runs may spend from the new account"},
          bound(&LedgerOptions::epsilon, positive_real())},
-        {{.name = "adjacency", .help = "of the new account: {}; runs with another are refused"},
+        {{.name = "adjacency",
+          .help = "adjacency of the new account: {}; runs with another one are refused"},
          bound(&LedgerOptions::adjacency, named(one_of(adjacency_names()), parse_adjacency))},
         {{.name = "unit-column",
-          .help = "COLUMN of the new account's runs whose values are persons (`train "
-                  "--unit-column`); runs with another, or with none, are refused"},
+          .help = "column whose values are persons in the runs of the new account (`train "
+                  "--unit-column`); runs with another one, or with none, are refused"},
          bound(&LedgerOptions::unit_column, any_text())},
-        {{.name = "identity", .help = "FILE of the agent whose account it is"},
+        {{.name = "identity", .help = "FILE with the identity of the agent whose account it is"},
          bound(&LedgerOptions::identity, file_path())}};
 }
 
@@ -360,8 +362,8 @@ Command ledger_command() {
             .summary = "add up what several runs on the same data reveal; budget accounts",
             .example = "sotto ledger runs/monday runs/tuesday sweeps/a9a",
             .description = R"(
-Adds up what runs and sweeps on the same data reveal, agent by agent, from the ledgers in their directories. With
-`--budget-account FILE` it shows an account of what runs may spend, with `--open-account FILE` it makes one.)",
+Adds up what runs and sweeps on the same data reveal, agent by agent, from the ledgers in their directories. `--budget-account FILE`
+shows an account of what runs may spend, and `--open-account FILE` makes one.)",
             .files = {{"DIR/ledger.json", "what a run has revealed; read"}},
             .options = options_of_ledger,
             .run = ledger_main};

@@ -20,8 +20,8 @@ std::vector<std::string> notes_about_data(const OptionTexts& given, const PlanCo
     std::vector<std::string> notes;
     if (plan.participation.cycle > 1 && !plan.participation.poisson)
         notes.push_back(fmt::format(
-            "In `sotto train` a batch of participation {} is all records of a part, and "
-            "noise is that much smaller; without data this plan counts --batch-size.",
+            "In `sotto train` a batch of participation {} is all records of a part, and noise is "
+            "accordingly smaller; without data this plan assumes --batch-size.",
             name_of(plan.participation)));
     if (!with_participation_without_data(given).contains("participation") &&
         with_default_participation(given).contains("participation"))
@@ -87,14 +87,14 @@ int plan_main(const std::vector<std::string>& arguments) {
 
 Command plan_command() {
     return {.name = "plan",
-            .summary = "solve a noise plan and say what it protects",
+            .summary = "solve a noise plan and print what it protects",
             .example =
                 "sotto plan --mechanism corn --utility horizon:200 --agents 20 --epsilon 10 "
                 "--out plan.json",
             .description = R"(
-Solves the noise plan that spends the privacy budget with the least noise for the utility, and says what it protects, against whom,
-and how near it is to the best possible. `sotto train` does the same before it trains. A plan that is written with `--out` can be
-given to `train`, `account` and `audit` with `--plan`.)",
+Solves the noise plan that spends the privacy budget with the least noise for the utility, and prints what it protects, against whom,
+and how close it is to the optimum. `sotto train` does the same before it trains. A plan that is written with `--out` can be given to
+`train`, `account` and `audit` with `--plan`.)",
             .options = options_of_plan,
             .run = plan_main};
 }

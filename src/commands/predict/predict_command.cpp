@@ -31,7 +31,7 @@ OptionSet<PredictOptions> option_set_of_predict() {
            bound(&PredictOptions::data, file_path())},
           {{.name = "out", .help = "FILE for the predictions, as CSV"},
            bound(&PredictOptions::out, file_path())},
-          {{.name = "agent", .help = "whose model: an agent of the run on this machine"},
+          {{.name = "agent", .help = "agent of the run, on this machine, whose model predicts"},
            bound(&PredictOptions::agent, whole(0, 100000000))}}}));
 }
 
@@ -88,9 +88,9 @@ Command predict_command() {
             .summary = "predict new records with the model that a run has trained",
             .example = "sotto predict --run runs/heart --data new.csv --out predictions.csv",
             .description = R"(
-Reads a model of a run (`agents/AGENT/model.npy`, and `model.json` beside it, which says how records become its inputs) and writes its
-predictions for new records, in their order, as CSV: the column `prediction` has classes as the training data have them, or values in
-their units, and `probability CLASS` of each class stands beside it. Where the records have labels, it says how good the predictions are.)",
+Reads a model of a run (`agents/AGENT/model.npy`, and `model.json` next to it, which says how records become its inputs) and writes
+its predictions for new records, in their order, as CSV. The column `prediction` has classes as in the training data, or values in
+their units; for classes, the columns `probability CLASS` follow. If the records have labels, it prints how good the predictions are.)",
             .files = {{"DIR/agents/AGENT/model.json", "columns, classes and scaling of the model"},
                       {"DIR/agents/AGENT/model.npy", "its parameters"}},
             .options = options_of_predict,

@@ -25,9 +25,8 @@ std::string target_of(std::string_view name) {
 const std::vector<GlossaryTerm>& glossary() {
     static const std::vector<GlossaryTerm> terms{
         {"adjacency",
-         "What one protected unit is: one record, or all data of one agent. Epsilon says how "
-         "little "
-         "the run shows of one such unit."},
+         "The unit that is protected: one record, or all data of one agent. Epsilon says how "
+         "little the run reveals about one such unit."},
         {"agent",
          "A participant that keeps its data to itself and trains a model of its own, for example a "
          "hospital."},
@@ -39,17 +38,17 @@ const std::vector<GlossaryTerm>& glossary() {
          "A participant that follows the protocol and tries to learn about the others from what it "
          "receives and from the seeds it holds."},
         {"delta",
-         "A small probability that the promise of epsilon may fail by. It should be well below one "
-         "divided by the number of people."},
+         "The small probability with which the promise of epsilon may fail. It should be well "
+         "below one divided by the number of people."},
         {"differential privacy",
          "The promise that what an observer sees is almost as likely without one unit of data as "
-         "with it. Epsilon and delta say what almost means."},
+         "with it. Epsilon and delta say how close to equally likely that is."},
         {"epsilon",
          "The measure of what can be learnt. Whatever an observer may conclude is at most e to the "
-         "power of epsilon times as likely with one unit of data as without it, plus delta. "
-         "Smaller "
-         "is more private; 0 is nothing; without a limit is no protection."},
-        {"graph", "Who sends models to whom. Neighbours are those with a link between them."},
+         "power of epsilon times as likely with one unit of data as without it, plus delta. A "
+         "smaller epsilon is more private: 0 means that nothing can be learnt, and an infinite "
+         "epsilon means no protection."},
+        {"graph", "Who sends models to whom. Agents with a link between them are neighbours."},
         {"ledger",
          "The file in which a run says what it has revealed, and to whom: "
          "ledger.json."},
@@ -59,8 +58,8 @@ const std::vector<GlossaryTerm>& glossary() {
          "Random numbers that agents add to what they send, so that nobody can tell what is noise "
          "and what comes from data."},
         {"outsider",
-         "Somebody who is no participant and records every message of every round, also called the "
-         "eavesdropper."},
+         "Somebody who does not take part and records every message of every round, also called "
+         "the eavesdropper."},
         {"partial view",
          "What one agent really sees: the messages of its neighbours and no others."},
         {"record", "One row of the data, for example one patient's."},
@@ -163,7 +162,8 @@ std::string who_takes_part(const StatedRun& run) {
     const Json& rounds = ledger.at("rounds");
     std::string text = fmt::format(
         "{} {}s train a model together in {} {}s. Their data stay where they are: every agent "
-        "sends models with {} to its neighbours in the {}. What else is told is said below.",
+        "sends models with {} to its neighbours in the {}. What else is known to others is listed "
+        "below.",
         ledger.at("agents").size(),
         term_link("agent"),
         rounds.at("planned").get<long>(),
@@ -259,9 +259,8 @@ std::string epsilon_in_words(const Json& ledger, const ProtectedUnit& unit) {
         number_text(epsilon, 4),
         failing);
     text += fmt::format(
-        "Whoever must tell by this run alone whether that is so, with even odds before, is right "
-        "in "
-        "at most {} of cases; a coin is right in 50 %. The promise is {}.",
+        "Whoever must decide by this run alone whether that is so, with even odds before, is right "
+        "in at most {} of cases; a coin is right in 50 %. The promise is {}.",
         percent(delta + (1 - delta) * factor / (1 + factor)),
         term_link("differential privacy"));
     if (epsilon > 5)
@@ -280,9 +279,8 @@ std::string what_is_not_protected(const Json& ledger,
                        : "Somebody with records at several agents is protected less: odds may "
                          "change by the factor once for every agent.";
     std::vector<std::string> lines{
-        "What is true of many people is learnt, as it is meant to be: it can be said of somebody "
-        "who "
-        "did not take part, too.",
+        "What is true of many people is learnt, as it is meant to be: it is also true of somebody "
+        "who did not take part.",
         unit.adjacency == Adjacency::agent || unit.adjacency == Adjacency::agent_zero_out
             ? "That an agent takes part at all, the graph, the number of rounds and the options "
               "are "
@@ -312,8 +310,8 @@ std::string assumptions(const Json& ledger) {
          "It is assumed that the data are used in this run only. What several runs on the same "
          "data show, trials with other options among them, adds up; "
          "<code>sotto ledger DIR DIR</code> says to what.",
-         fmt::format("The figures are those of the run's {} at the time this was written; one of a "
-                     "run that goes on counts all planned rounds.",
+         fmt::format("The figures are those of the run's {} at the time this was written; while a "
+                     "run goes on, they count all planned rounds.",
                      term_link("ledger"))});
 }
 

@@ -74,8 +74,8 @@ void add_observers(ObserverFigures& figures,
 
 std::string out_of_time_note(const ObserverFigures& figures, long observers, double time_limit) {
     return fmt::format(
-        "{} of {} observers are in this page, for the time they take (--time-limit {:g}; a longer "
-        "one has more, sotto account --run has any)",
+        "{} of {} observers are in this page, because of the time they take (--time-limit {:g}; a "
+        "longer limit includes more, and sotto account --run computes any)",
         figures.observers,
         observers,
         time_limit);
@@ -393,7 +393,8 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run,
     if (figures.out_of_time)
         figures.note = out_of_time_note(figures, std::ssize(observers), config.time_limit);
     else if (largest == 0 && figures.agents > 1)
-        figures.note = "only the eavesdropper is in this page, for the time it takes";
+        figures.note =
+            "only the eavesdropper is in this page, because of the time that others take";
     else if (largest + 1 < figures.agents)
         figures.note = fmt::format(
             "coalitions of up to {} agent{} are in this page", largest, largest == 1 ? "" : "s");
@@ -463,7 +464,7 @@ ObserverFigures figures_as_of_all_messages(const RecordedRun& run, const Observe
     // All but the eavesdropper, who is not an agent.
     figures.observers = all.observers - 1;
     figures.epsilon.assign(all.epsilon.begin() + all.agents, all.epsilon.end());
-    if (all.out_of_time) figures.note = "there are as many as of those with every message";
+    if (all.out_of_time) figures.note = "there are as many as with every message";
     return figures;
 }
 
@@ -475,11 +476,11 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
     if (figures.agents < 2) return figures;
     const auto subject = account_subject_of(run);
     if (subject->process.rounds() > most_partial_rounds)
-        throw ConfigError(fmt::format(
-            "partial views of {} rounds are too much work for a page (up to {} rounds are shown; "
-            "sotto account --run has them)",
-            subject->process.rounds(),
-            most_partial_rounds));
+        throw ConfigError(
+            fmt::format("partial views of {} rounds are too much work for a page (up to {} rounds "
+                        "are shown; sotto account --run computes them)",
+                        subject->process.rounds(),
+                        most_partial_rounds));
     const std::vector<int> there = agents_there(subject->process);
     const auto row = [&](const std::vector<int>& members) {
         const Question question = question_of(figures.kind, members, there);
@@ -549,7 +550,8 @@ void add_attacked_graph(ReportAccount& account, const ReportConfig& config) {
         account.graph = page_graph(built, {});
     else
         account.missing.emplace_back(
-            "The graph is not shown: the one its options make now is not that of manifest.json.");
+            "The graph is not shown: the one that its options give now is not that of "
+            "manifest.json.");
 }
 
 void add_figures(ReportAccount& account, const ReportConfig& config, Clock::time_point start) {

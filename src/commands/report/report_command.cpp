@@ -26,8 +26,8 @@ OptionSet<ReportOptions> option_set_of_report() {
         .add(option_group<ReportOptions>(
             "Report",
             {{{{.name = "statement",
-                .help = "FILE for the plain statement alone, one printed page for who decides "
-                        "about the run (default: only a section of the page)"},
+                .help = "FILE for the plain statement alone, one printed page for whoever decides "
+                        "about the run (default: a section of the page only)"},
                bound(&ReportOptions::statement, file_path())},
               {{.name = "threads", .help = "threads (0: all cores)", .changes_results = false},
                bound(&ReportOptions::asked_threads, whole(0, 4096))}}}));
@@ -66,9 +66,9 @@ Command report_command() {
             .summary = "write a page about a run: losses, privacy, the graph and who learns what",
             .example = "sotto report runs/20261120-120000-pairs --out report.html",
             .description = R"(
-Writes one page about a run that holds everything it shows and opens without a network: losses, privacy spent, noise and time, and
-the graph, where a click on an agent shows what it learns about the others. It can be made while a run goes on, and after it failed.)",
-            .files = {{"DIR/report.html", "the page, where `--out` names no other"}},
+Writes one self-contained page about a run, which opens without a network: losses, privacy spent, noise and time, and the graph,
+where a click on an agent shows what it learns about the others. It can be made while a run goes on, and after it failed.)",
+            .files = {{"DIR/report.html", "the page, unless `--out` names another file"}},
             .options = options_of_report,
             .run = report_main};
 }

@@ -68,8 +68,8 @@ class ReportData {
         data_["summary"] = ended ? found(json_of_run(directory / "summary.json")) : Json();
         if (!ended && !live)
             report_.missing.emplace_back(
-                "There is no summary.json: the run has not ended, or ended in a failure. So it is "
-                "not known where time went on every rank.");
+                "There is no summary.json, because the run has not ended or has failed. So it is "
+                "not known how each rank spent its time.");
         const bool attacked = fs::exists(directory / "audit.json");
         data_["audit"] = attacked ? found(json_of_run(directory / "audit.json")) : Json();
         const auto failure = directory / "failure.txt";

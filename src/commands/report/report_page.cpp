@@ -89,19 +89,20 @@ OptionGroup<PageOptions> page_options() {
                     "live.html by sotto watch)"},
            bound(&PageOptions::out, file_path())},
           {{.name = "coalition-size",
-            .help = "coalitions up to this size that see every message (default: as many sizes as "
-                    "make 7000 observers)",
+            .help = "largest size of coalitions that see every message (default: the largest with "
+                    "at most 7000 observers)",
             .details = R"(
-Figures of all coalitions up to this size that see every message. The default are sizes that make at most 7000
-observers: 4 of 20 agents, 2 of 100.)"},
+The page has figures of all coalitions up to this size that see every message. By default it has the sizes that give at
+most 7000 observers: up to 4 of 20 agents, up to 2 of 100.)"},
            bound(&PageOptions::coalition_size, whole(0, 1000000))},
           {{.name = "time-limit",
-            .help = "seconds after which no further observer is looked at",
+            .help = "seconds after which no further observers are computed",
             .details = R"(
-The page begins with what single agents learn from what their neighbours send, which gets half of the time; coalitions of
-them come after it within a quarter, observers with every message until all of it is over. Of those that were left out the page
-shows what parts of them learn, and the command that says it exactly; a longer limit has more. With secretly sampled
-batches an observer takes up to 40 ms for every agent. Where the limit is not reached two reports of a run are the same.)"},
+The page begins with what single agents learn from what their neighbours send, which gets half of the time. Coalitions
+of such agents follow within a quarter of the time, and observers with every message until all of it is over. For
+observers that were left out, the page shows what parts of them learn, and the command that computes them exactly; a
+longer limit includes more of them. With secretly sampled batches, an observer takes up to 40 ms for every agent. If the
+limit is not reached, two reports of a run are the same.)"},
            bound(&PageOptions::time_limit, real_between(0, 1e9))}}});
 }
 

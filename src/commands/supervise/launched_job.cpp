@@ -160,7 +160,8 @@ class LaunchedJob {
         }
         // A launcher that is ending would be killed by the signal.
         if (stop_requests() == 0 || ended_ || errors_.aborted()) return;
-        if (!told_) say(stderr, "sotto supervise: stopping; once more ends it at once\n");
+        if (!told_)
+            say(stderr, "sotto supervise: stopping; a second signal ends the job at once\n");
         if (told_ && seconds_since(*told_) < 1) return;
         launcher_->signal(SIGUSR1);
         told_ = Clock::now();

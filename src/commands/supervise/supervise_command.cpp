@@ -243,7 +243,7 @@ SuperviseResult Supervisor::run() {
         if (stop_requests() > 0 || reason.empty()) break;
         const std::string what = fmt::format("exit code {}, {}; {}", code, reason, place());
         if (restarts == config_.max_restarts) {
-            journal_->note(fmt::format("{}; no restart is left of {}", what, restarts));
+            journal_->note(fmt::format("{}; all {} restarts are used up", what, restarts));
             note_how_to_go_on();
             return {code, starts_, named_directory_};
         }
@@ -300,12 +300,12 @@ bool Supervisor::has_directory() {
     if (begun_) {
         // Other hosts may have copies; --resume repeats no round uncounted.
         create_folder(folder_ / "logs");
-        journal_->note("the run directory here had gone");
+        journal_->note("the run directory on this host was gone");
         return true;
     }
     // Its messages may have been sent: repeating them would not be counted.
     say(stderr,
-        "sotto supervise: {} is gone; nothing is trained again\n",
+        "sotto supervise: {} is gone; the training is not restarted\n",
         journal_->file().string());
     return false;
 }
@@ -316,16 +316,14 @@ bool Supervisor::mend(int exit_code) {
     };
     if (starts_ == 1 || !has("--resume")) return false;
     if (exit_code == static_cast<int>(ExitCode::usage) && !begun_ && !train_.resume) {
-        journal_->note("nothing to resume: no start came to a run");
+        journal_->note("there is nothing to resume: no start began a run");
         take_first_words();
         return true;
     }
     if (exit_code == static_cast<int>(ExitCode::privacy) && !has("--finish") &&
         train_.without.empty()) {
-        journal_->note(
-            fmt::format("exit code 4, a budget does not allow another round; {}; the run ends "
-                        "there",
-                        place()));
+        journal_->note(fmt::format(
+            "exit code 4, a budget does not allow another round; {}; the run ends there", place()));
         words_.sotto.emplace_back("--finish");
         return true;
     }
@@ -419,7 +417,8 @@ std::optional<std::set<std::string>> Supervisor::names_of(
     for (const std::string& host : silent) {
         const auto name = name_of_.find(host);
         if (name == name_of_.end()) {
-            journal_->note(fmt::format("{} has never answered: who was there is not known", host));
+            journal_->note(
+                fmt::format("{} has never answered, so it is not known which agents it has", host));
             return std::nullopt;
         }
         names.insert(name->second);
@@ -427,8 +426,8 @@ std::optional<std::set<std::string>> Supervisor::names_of(
     // If two hosts have one name, the wrong host's agents could be removed.
     for (const auto& [host, name] : name_of_)
         if (std::ranges::find(silent, host) == silent.end() && names.contains(name)) {
-            journal_->note(
-                fmt::format("{} says it is {}, as one of {} did", host, name, hosts_text(silent)));
+            journal_->note(fmt::format(
+                "{} says that it is {}, the name of one of {}", host, name, hosts_text(silent)));
             return std::nullopt;
         }
     return names;
@@ -444,11 +443,11 @@ bool Supervisor::leave_out_silent(const std::vector<std::string>& silent) {
         remaining = remaining_agents(folder_, *names, train_.without);
     } catch (const Error& error) {
         journal_->note(
-            fmt::format("who was on {} is not known ({})", hosts_text(silent), error.what()));
+            fmt::format("the agents on {} are not known ({})", hosts_text(silent), error.what()));
         return false;
     }
     if (remaining.left < *config_.min_agents) {
-        journal_->note(fmt::format("without {} {} agents would be left, less than {}",
+        journal_->note(fmt::format("without {}, {} agents would be left, fewer than {}",
                                    hosts_text(silent),
                                    remaining.left,
                                    *config_.min_agents));
@@ -514,7 +513,9 @@ StartedRanks newest_start(const fs::path& directory) {
         if (there) newest = std::move(file);
     }
     if (newest.empty())
-        throw DataError(fmt::format("{}: no manifest.json says who was where", directory.string()));
+        throw DataError(
+            fmt::format("{}: there is no manifest.json that says which agents were on which host",
+                        directory.string()));
     const JsonDocument document(read_file(newest));
     const JsonValue json = document.root();
     StartedRanks started;
@@ -640,19 +641,20 @@ int supervise_main(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command supervise_command() {
-    return {.name = "supervise",
-            .summary = "start a training, and again when a rank, a host or the network was lost",
-            .example =
-                "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
-                "train --data a9a.gz --run-directory runs/long",
-            .description = R"(
-Starts the command line behind `--`, and starts a training again with `--resume` from its last checkpoint when a rank, a host or the
-network was lost, with growing pauses. Ctrl-C stops the training cleanly after the round and a checkpoint; a second one ends it at
+    return {
+        .name = "supervise",
+        .summary = "start a training, and restart it when a rank, a host or the network was lost",
+        .example =
+            "sotto supervise --max-restarts 10 -- mpirun -n 20 --hostfile hosts sotto "
+            "train --data a9a.gz --run-directory runs/long",
+        .description = R"(
+Starts the command line after `--`, and restarts a training with `--resume` from its last checkpoint when a rank, a host or the
+network was lost, with growing pauses. Ctrl-C stops the training cleanly after the round and a checkpoint; a second Ctrl-C ends it at
 once.)",
-            .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
-                      {"DIR/logs/", "what each rank said, start by start"}},
-            .options = options_of_supervise,
-            .run = supervise_main};
+        .files = {{"DIR/restarts.txt", "starts and restarts of the run, and why"},
+                  {"DIR/logs/", "output of each rank, start by start"}},
+        .options = options_of_supervise,
+        .run = supervise_main};
 }
 
 }  // namespace sotto::cli

@@ -48,27 +48,29 @@ OptionSet<SuperviseConfig> supervise_option_set() {
     return OptionSet<SuperviseConfig>().add(option_group<SuperviseConfig>(
         "Supervise",
         {{{{.name = "command",
-            .help = "the command line that starts sotto, behind --",
+            .help = "the command line that starts sotto, after --",
             .details = R"(
-A launcher with its options, sotto, a command of it and its options, as one would type them: `sotto supervise -- mpirun -n 20
-sotto train --data a9a.gz`.)",
+It is a launcher with its options, followed by sotto, one of its commands and that command's options, as you would type
+them: `sotto supervise -- mpirun -n 20 sotto train --data a9a.gz`.)",
             .positional = true},
            bound(&SuperviseConfig::command, path_list())},
           {{.name = "max-restarts",
-            .help = "how often a training is started again; 0: never, and any command of sotto is "
-                    "started and stopped alike",
+            .help = "how often a training is restarted (0: never; any command of sotto can then be "
+                    "supervised)",
             .details = R"(
-After exit codes that another start may mend: a rank, a host or the network was lost
+A training is restarted after exit codes for failures that may not happen again: a rank, a host or the network was lost
 ([clusters](../cluster.md#restarting-by-itself)).)"},
            bound(&SuperviseConfig::max_restarts, whole(0, 1'000'000))},
           {{.name = "restart-delay",
-            .help = "seconds before a restart, FIRST:MOST: each time twice as long, up to MOST"},
+            .help = "seconds before a restart, FIRST:MOST: FIRST, then each time twice as long, up "
+                    "to MOST"},
            bound(&SuperviseConfig::delay, delay_format())},
           {{.name = "host-wait",
             .help = "seconds to wait before a restart for hosts that do not answer"},
            bound(&SuperviseConfig::host_wait, whole(0, most_seconds))},
           {{.name = "min-agents",
-            .help = "then goes on without the agents of those hosts, if at least so many are left"},
+            .help = "after --host-wait, go on without the agents of those hosts if at least this "
+                    "many are left"},
            bound(&SuperviseConfig::min_agents, whole(1, 1'000'000'000))}}}));
 }
 

@@ -105,16 +105,17 @@ int sweep_main(const std::vector<std::string>& arguments) {
 
 Command sweep_command() {
     return {.name = "sweep",
-            .summary = "train a grid of options, one training a rank at a time; resumable; one CSV",
+            .summary =
+                "train a grid of options, one training per rank at a time, into one CSV; resumable",
             .example = "mpirun -n 2 --bind-to none sotto sweep bench/figures/a9a.ini --data a9a.gz",
             .description = R"(
 FILE is an INI file with options of `sotto train`; several values, separated by blanks, form a grid, and sections are variants of it.
-Every cell is trained, several at a time under mpirun, and one table has the figures of all. Of `step-size`, or what `--choose`
-names, every cell takes the best value; while that is the smallest or largest tried, further ones are tried. Started again
-it trains what is missing.)",
+Every cell is trained, several at a time under mpirun, and one table has the figures of all. Every cell takes the best value of
+`step-size`, or of the options that `--choose` names; while that is the smallest or largest value tried, further ones are tried. If the
+command is started again, it trains what is missing.)",
             .files = {{"sweeps/NAME/",
-                       "results, where `--output` names no other: results.csv, a picture with "
-                       "`--plot`, the sweep itself"}},
+                       "results, unless `--output` names another folder: results.csv, a picture "
+                       "with `--plot`, the sweep itself"}},
             .options = options_of_sweep,
             .parallel = true,
             .run = sweep_main};

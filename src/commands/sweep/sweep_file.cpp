@@ -71,7 +71,7 @@ struct SweepLines {
 void require_key(const std::string& name, const std::string& source) {
     const std::vector<std::string> allowed = allowed_keys();
     if (std::ranges::find(allowed, name) != allowed.end()) return;
-    std::string message = fmt::format("{}: '{}' is no option of a sweep", source, name);
+    std::string message = fmt::format("{}: '{}' is not an option of a sweep", source, name);
     if (const auto near = nearest_name(name, allowed))
         message += fmt::format("; did you mean '{}'?", *near);
     if (find_option(with_general(train_option_set().written()), name) != nullptr)
@@ -195,39 +195,41 @@ std::vector<Option<SweepOptions>> places() {
 }
 
 std::vector<Option<SweepConfig>> choices() {
-    return {{{.name = "choose",
-              .common = true,
-              .help = "options whose best value is chosen for every cell on a validation split",
-              .reproduces_run = false},
-             bound(&SweepConfig::choose, word_list())},
-            {{.name = "choose-by",
-              .common = true,
-              .help = "figure that chooses, and is drawn: " + join(sweep_metrics()),
-              .reproduces_run = false},
-             bound(&SweepConfig::choose_by, any_text(among_others("", sweep_metrics())))},
-            {{.name = "choose-further",
-              .help = "most values tried beyond those given, on a side, while the best is at the "
-                      "edge (0: none)",
-              .reproduces_run = false},
-             bound(&SweepConfig::choose_further, whole(0, 100))},
-            {{.name = "validation-seeds",
-              .help = "seeds of the trainings that choose; none of --seed",
-              .reproduces_run = false},
-             bound(&SweepConfig::validation_seeds, word_list())},
-            {{.name = "validation-fraction",
-              .help = "part of the training data held out to choose on, in (0, 1)",
-              .reproduces_run = false},
-             bound(&SweepConfig::validation_fraction, any_real())},
-            {{.name = "keep-runs",
-              .common = true,
-              .help = "{}: keep the run directories beside the figures",
-              .reproduces_run = false},
-             bound(&SweepConfig::keep_runs, on_off())},
-            {{.name = "plot",
-              .common = true,
-              .help = "option on the x axis of results.svg (needs gnuplot)",
-              .reproduces_run = false},
-             bound(&SweepConfig::plot, any_text())}};
+    return {
+        {{.name = "choose",
+          .common = true,
+          .help = "options whose best value is chosen for every cell on a validation split",
+          .reproduces_run = false},
+         bound(&SweepConfig::choose, word_list())},
+        {{.name = "choose-by",
+          .common = true,
+          .help = "figure by which values are chosen, and which is drawn: " + join(sweep_metrics()),
+          .reproduces_run = false},
+         bound(&SweepConfig::choose_by, any_text(among_others("", sweep_metrics())))},
+        {{.name = "choose-further",
+          .help = "largest number of further values tried on each side while the best one is at "
+                  "the edge (0: none)",
+          .reproduces_run = false},
+         bound(&SweepConfig::choose_further, whole(0, 100))},
+        {{.name = "validation-seeds",
+          .help =
+              "seeds of the trainings that choose values; they must differ from those of --seed",
+          .reproduces_run = false},
+         bound(&SweepConfig::validation_seeds, word_list())},
+        {{.name = "validation-fraction",
+          .help = "part of the training data that is held out to choose values on, in (0, 1)",
+          .reproduces_run = false},
+         bound(&SweepConfig::validation_fraction, any_real())},
+        {{.name = "keep-runs",
+          .common = true,
+          .help = "{}: keep the run directories as well as the figures",
+          .reproduces_run = false},
+         bound(&SweepConfig::keep_runs, on_off())},
+        {{.name = "plot",
+          .common = true,
+          .help = "option on the x axis of results.svg (needs gnuplot)",
+          .reproduces_run = false},
+         bound(&SweepConfig::plot, any_text())}};
 }
 
 }  // namespace
@@ -252,7 +254,7 @@ SweepConfig read_sweep(const OptionTexts& given,
     for (const std::string& name : config.choose)
         if (!is_of_trainings(name) || is_of_sweep(name))
             throw ConfigError(fmt::format(
-                "choose: '{}' is no option of the trainings (example: step-size)", name));
+                "choose: '{}' is not an option of the trainings (example: step-size)", name));
     return config;
 }
 }  // namespace sotto::cli

@@ -138,8 +138,8 @@ void require_drawable(const SweepConfig& config) {
             }
     if (!found || is_chosen(config, *config.plot))
         throw ConfigError(
-            fmt::format("plot: '{}' is no option that this sweep sets (allowed: one of its options "
-                        "with numbers, not one that is chosen)",
+            fmt::format("plot: '{}' is not an option that this sweep sets (allowed: one of its "
+                        "options with numbers, not one that is chosen)",
                         *config.plot));
 }
 

@@ -66,8 +66,8 @@ void require_other_seeds(const SweepConfig& config) {
     for (const std::string& seed : config.validation_seeds)
         if (std::ranges::find(config.seeds, seed) != config.seeds.end())
             throw ConfigError(
-                fmt::format("validation-seeds: {} is among the seeds too; what is chosen must "
-                            "not be measured on what chose it",
+                fmt::format("validation-seeds: {} is among the --seed values too (allowed: other "
+                            "seeds, since a value must not be measured on the seeds that chose it)",
                             seed));
 }
 

@@ -107,7 +107,8 @@ std::string sweep_report_text(const SweepConfig& config, const SweepResult& resu
                         (config.directory / "runs.csv").string());
     if (!result.picture.empty()) text += fmt::format("picture    {}\n", result.picture);
     text += privacy_line(config.directory, result);
-    if (result.interrupted) text += "INTERRUPTED: the same command goes on where it was stopped\n";
+    if (result.interrupted)
+        text += "INTERRUPTED: run the same command again to go on where it stopped\n";
     return text;
 }
 

@@ -40,20 +40,20 @@ Command train_command() {
 Agents train one model together: they exchange models with their neighbours in a graph, and add noise that is correlated across agents
 and rounds, so that mixing cancels most of it while the messages of every agent stay private. What it reveals is accounted exactly.
 
-Under mpirun every rank is one agent; with `--agents` above the number of ranks a rank hosts several. Alone all agents run in one
-process, and come to the same bits. Ctrl-C stops after a whole round; `sotto train --resume DIR` goes on.)",
+Under mpirun every rank is one agent; with `--agents` above the number of ranks, a rank hosts several. Without mpirun all agents run
+in one process, with the same results in every bit. Ctrl-C stops after a whole round; `sotto train --resume DIR` goes on.)",
         .files = {{"DIR/config.ini",
                    "every option with its value; DIR is `--run-directory`, by default "
                    "runs/TIME-MECHANISM"},
                   {"DIR/plan.json", "the noise plan"},
                   {"DIR/ledger.json", "what the run has revealed"},
                   {"DIR/metrics.csv",
-                   "losses, accuracies, epsilon and times, one row an evaluation"},
+                   "losses, accuracies, epsilon and times, one row per evaluation"},
                   {"DIR/summary.json", "the JSON object of `--json`"},
                   {"DIR/manifest.json",
                    "version, hosts, digests, public keys, commitments to seeds"},
                   {"DIR/agents/AGENT/model.npy", "the final model of each agent"},
-                  {"DIR/checkpoints/", "what `--resume` goes on from"}},
+                  {"DIR/checkpoints/", "checkpoints, from which `--resume` goes on"}},
         .options = options_of_train,
         .parallel = true,
         .run = train_main};

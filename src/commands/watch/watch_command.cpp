@@ -185,9 +185,10 @@ OptionSet<WatchOptions> option_set_of_watch() {
         .add(option_group<WatchOptions>(
             "Watch",
             {{{{.name = "every",
-                .help = "seconds between two pages, after which a browser opens it again",
+                .help =
+                    "seconds between two versions of the page, after which a browser reloads it",
                 .details = R"(
-A page that takes long to make is written less often, so that it takes no more than a twentieth of a processor.)"},
+If a page takes long to make, it is written less often, so that it takes no more than a twentieth of a processor.)"},
                bound(&WatchOptions::every, whole(1, 3600))}}}));
 }
 
@@ -221,7 +222,8 @@ void require_place_of_a_run(const fs::path& directory) {
     std::error_code unknown;
     if (fs::is_directory(directory, unknown)) return;
     if (fs::exists(directory, unknown))
-        throw ConfigError(fmt::format("--run-directory: {} is no directory", directory.string()));
+        throw ConfigError(
+            fmt::format("--run-directory: {} is not a directory", directory.string()));
     const fs::path above = fs::absolute(directory).lexically_normal();
     const fs::path parent =
         above.has_filename() ? above.parent_path() : above.parent_path().parent_path();
@@ -240,7 +242,7 @@ bool wait_for_run(const fs::path& directory, std::FILE* stream) {
     while (run_state(directory) == RunState::not_begun) {
         if (!told)
             tell(stream,
-                 "waiting    for a run to begin in {} (Ctrl-C ends this)\n",
+                 "waiting    for a run to begin in {} (press Ctrl-C to stop waiting)\n",
                  directory.string());
         told = true;
         if (!wait(between_looks)) return false;
@@ -295,10 +297,10 @@ Command watch_command() {
             .summary = "write the page of `sotto report` again and again while a training goes on",
             .example = "sotto watch runs/20261120-120000-pairs",
             .description = R"(
-Writes the page of `sotto report` every two seconds while a training goes on, and a last time when it has ended, and ends with it. A
-browser that has the page open opens it again by itself. There is no server: it is a file, which only its owner can read. The training
-is not touched: its files are read, and its directory is not locked. It waits where no training has begun yet.)",
-            .files = {{"DIR/live.html", "the page, where `--out` names no other"}},
+Writes the page of `sotto report` every two seconds while a training goes on, and a last time when it has ended, and then ends. A
+browser that shows the page reloads it by itself. There is no server: the page is a file, which only its owner can read. The training
+is not affected: its files are read, and its directory is not locked. If no training has begun yet, the command waits.)",
+            .files = {{"DIR/live.html", "the page, unless `--out` names another file"}},
             .options = options_of_watch,
             .run = watch_main};
 }

@@ -55,12 +55,13 @@ Design design_ldp(const DesignInput& input) {
 }  // namespace
 
 Mechanism ldp_mechanism() {
-    return {.name = "ldp",
-            .summary = "private independent noise: protects against everybody, loses most",
-            .design = design_ldp,
-            .coalitions = true,
-            .spatial_part = true,
-            .uses_utility = false};
+    return {
+        .name = "ldp",
+        .summary = "private independent noise: protects against everybody, leaves the most noise",
+        .design = design_ldp,
+        .coalitions = true,
+        .spatial_part = true,
+        .uses_utility = false};
 }
 
 namespace {
@@ -101,7 +102,7 @@ Design design_muffliato(const DesignInput& input) {
 Mechanism muffliato_mechanism() {
     return {
         .name = "muffliato",
-        .summary = "private independent noise, and several gossip steps a round (--gossip-steps)",
+        .summary = "private independent noise, and several gossip steps per round (--gossip-steps)",
         .design = design_muffliato,
         .coalitions = true,
         .uses_utility = false};

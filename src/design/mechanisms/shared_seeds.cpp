@@ -200,9 +200,9 @@ Eigen::MatrixXd given_covariance(const DesignInput& input) {
     const Eigen::VectorXd eigenvalues = symmetric_eigenvalues(covariance);
     if (!(eigenvalues(0) > singular * eigenvalues(agents - 1)))
         throw ConfigError(fmt::format(
-            "covariance: a smallest eigenvalue of {:.6g} beside a largest of {:.6g} is not "
-            "possible, since whoever sees all messages would see some combination of gradients "
-            "without noise (allowed: positive definite; add a share of the identity)",
+            "covariance: a smallest eigenvalue of {:.6g} with a largest of {:.6g} is not possible, "
+            "since whoever sees all messages would see some combination of gradients without noise "
+            "(allowed: positive definite; add a share of the identity)",
             eigenvalues(0),
             eigenvalues(agents - 1)));
     return covariance / covariance.diagonal().maxCoeff();
@@ -231,12 +231,12 @@ NoisePlan plan_of_pairs(const Eigen::MatrixXd& covariance) {
 
 NoisePlan plan_of_one_seed(Eigen::MatrixXd covariance, int coalition_size) {
     if (coalition_size > 0)
-        throw ConfigError(fmt::format(
-            "coalition-size: {} is not possible with this covariance, whose noise takes a seed "
-            "that "
-            "all agents share (allowed: 0, or a matrix in which every variance exceeds the sum of "
-            "the absolute values beside it, which seeds of pairs make)",
-            coalition_size));
+        throw ConfigError(
+            fmt::format("coalition-size: {} is not possible with this covariance, whose noise "
+                        "takes a seed that all agents share (allowed: 0, or a matrix in which "
+                        "every variance exceeds the sum of the absolute values of the other "
+                        "entries in its row, which seeds of pairs make)",
+                        coalition_size));
     (void)cholesky(covariance);
     return one_seed_plan("covariance", covariance, 1);
 }
@@ -266,7 +266,7 @@ Design design_covariance(const DesignInput& input) {
 
 Mechanism covariance_mechanism() {
     return {.name = "covariance",
-            .summary = "noise with a covariance of one's own, scaled to the budget",
+            .summary = "noise with a covariance of your own, scaled to the budget",
             .design = design_covariance,
             .coalitions = true,
             .sharing = SeedSharing::everybody,

@@ -83,8 +83,7 @@ std::string contact_failure(const std::vector<ContactNote>& notes, double patien
         text += fmt::format(
             "; no answer from rank{} {}", silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
     if (const auto repeated = repeated_addresses(hosts); !repeated.empty())
-        text += fmt::format("; the same address stands on several hosts: {}",
-                            fmt::join(repeated, ", "));
+        text += fmt::format("; several hosts have the same address: {}", fmt::join(repeated, ", "));
     const auto common = common_networks(hosts);
     if (hosts.size() > 1 && common.empty())
         text += "; there is no network in which every host has an address of its own";

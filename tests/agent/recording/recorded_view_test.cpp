@@ -330,7 +330,7 @@ TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
     this->expect(refused("{", "["), "header cannot be read");
     this->expect(refused("\"agent\":2", "\"agent\":9"), "agent 9 of 5");
     this->expect(refused("\"agent\":2", "\"agent\":-1"), "agent -1 of 5");
-    this->expect(refused("\"dimension\":20000", "\"dimension\":20001"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":20001"), "values per record");
     this->expect(refused("\"dimension\":20000", "\"dimension\":0"), "dimension 0");
     this->expect(refused("\"dimension\":20000", "\"dimension\":9e9"), "whole number");
     this->expect(refused("\"gossip_steps\":2", "\"gossip_steps\":0"), "0 gossip steps");
@@ -342,7 +342,7 @@ TYPED_TEST(DamagedRecording, IsRefusedForItsHeader) {
     this->expect(refused("\"outputs\":[", "\"other\":["), "outputs");
     this->expect(refused(TestFixture::view ? "\"sum\"" : "\"shares\"", "\"mud\""), "mud");
     // Sizes that nothing is taken for: 2^36 values are announced, and not there.
-    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476736"), "values a record");
+    this->expect(refused("\"dimension\":20000", "\"dimension\":68719476736"), "values per record");
     this->expect(refused("\"dimension\":20000", "\"dimension\":68719476737"), "dimension 687");
 }
 

@@ -21,7 +21,7 @@ std::string text_of(const AccountConfig& config) {
 TEST(AccountText, WarnsOfFiguresThatAreNoGuarantee) {
     const std::string partial = text_of(config_of("ldp", "node:0"));
     expect_contains(partial, "view       node:0: non-adaptive ([U] Theorem 8)\n");
-    expect_contains(partial, "What holds there: eavesdropper, or all-messages:AGENTS.\n");
+    expect_contains(partial, "Views that do: eavesdropper, or all-messages:AGENTS.\n");
     expect_contains(partial, "bound      [G] thm 4  [G] Theorem 4: epsilon of a training");
     expect_contains(partial, "       ldp  muffliato  [G] thm 4\n");
     const std::string sums = text_of(config_of("ldp", "secure-sum:0"));

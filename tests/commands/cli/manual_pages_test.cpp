@@ -74,7 +74,7 @@ TEST(ManualPage, SaysWhatIsKnownAboutAnOption) {
     expect_contains(text, "Does \\fBit\\fR.\n");
     expect_contains(text,
                     ".TP\n\\fB\\-\\-some\\-thing VALUE\\fR\na thing (values: 1 to 5). A word by "
-                    "itself is its value. Default: 3. May stand beside the directory of a run.\n"
+                    "itself is its value. Default: 3. Can be given with the directory of a run.\n"
                     ".IP\nMore.\n");
 }
 

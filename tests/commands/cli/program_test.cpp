@@ -27,7 +27,7 @@ Outcome run(const std::vector<std::string>& arguments) {
 TEST(Program, ListsItsCommands) {
     const Outcome help = run({"--help"});
     EXPECT_EQ(help.code, 0);
-    expect_contains(help.out, "\n  doctor   is this machine");
+    expect_contains(help.out, "\n  doctor   check whether this machine");
     EXPECT_EQ(run({"-h"}).out, help.out);
     const Outcome nothing = run({});
     EXPECT_EQ(nothing.code, 2);

@@ -33,8 +33,9 @@ TEST(ComparedMechanism, ThatDoesNotExistIsRefused) {
             [&] { (void)parse_compared_mechanisms("--mechanisms", text); });
     };
     expect_contains(refusal("ldp,cron"), "did you mean 'corn'");
-    expect_contains(refusal("ldp,corn,ldp"), "'ldp' is there twice");
-    expect_contains(refusal("ldp+size=2"), "'size=2' of 'ldp+size=2' is no option of a training");
+    expect_contains(refusal("ldp,corn,ldp"), "'ldp' is given twice");
+    expect_contains(refusal("ldp+size=2"),
+                    "'size=2' of 'ldp+size=2' is not an option of a training");
     expect_contains(refusal("pairs+coalition-size"), "OPTION=VALUE");
 }
 

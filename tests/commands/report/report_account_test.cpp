@@ -274,7 +274,8 @@ TEST(FullFigures, EndWhenTheirTimeIsOver) {
     EXPECT_EQ(figures.observers, 1) << "the eavesdropper, whatever it takes";
     EXPECT_EQ(figures.epsilon.size(), 5U);
     EXPECT_TRUE(figures.out_of_time);
-    expect_contains(figures.note, "1 of 16 observers are in this page, for the time they take");
+    expect_contains(figures.note,
+                    "1 of 16 observers are in this page, because of the time they take");
     expect_contains(figures.note, "--time-limit 7;");
 }
 
@@ -337,7 +338,8 @@ TEST(PartialFigures, EndWhenTheirTimeIsOver) {
     figures = figures_of_partial_views(run, config, in_seconds(-1), in_seconds(1000));
     EXPECT_EQ(figures.observers, 1);
     EXPECT_TRUE(figures.out_of_time);
-    expect_contains(figures.note, "of 15 observers are in this page, for the time they take");
+    expect_contains(figures.note,
+                    "of 15 observers are in this page, because of the time they take");
 }
 
 TEST(PartialFigures, OfRunsThatAreTooLongAreRefused) {

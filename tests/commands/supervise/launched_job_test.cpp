@@ -105,7 +105,8 @@ TEST_F(LaunchedScript, IsToldToStopAndMayTakeItsTime) {
     // Asked every second, it would begin anew each time.
     EXPECT_EQ(run("trap 'trap \"\" USR1; sleep 1; exit 8' USR1; while :; do sleep 0.1; done"), 8);
     asks.join();
-    EXPECT_NE(errors_.find("stopping; once more ends it at once"), std::string::npos) << errors_;
+    EXPECT_NE(errors_.find("stopping; a second signal ends the job at once"), std::string::npos)
+        << errors_;
 }
 
 TEST_F(LaunchedScript, IsToldNoMoreToStopOnceItsJobIsAborted) {

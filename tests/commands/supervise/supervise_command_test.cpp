@@ -163,7 +163,8 @@ TEST_F(SupervisedScript, EndsWithTheLastCodeWhereNoRestartIsLeft) {
     const SuperviseResult result = run("exit 137\n", {"--run-directory", run_}, 2);
     EXPECT_EQ(result.exit_code, 137);
     EXPECT_EQ(result.starts, 3);
-    EXPECT_NE(read_file(run_ + "/restarts.txt").find("no restart is left of 2"), std::string::npos);
+    EXPECT_NE(read_file(run_ + "/restarts.txt").find("all 2 restarts are used up"),
+              std::string::npos);
 }
 
 TEST_F(SupervisedScript, SaysHowToGoOnWithARunThatFailed) {

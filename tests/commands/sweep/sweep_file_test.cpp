@@ -71,17 +71,17 @@ TEST(SweepFile, RefusesWhatDoesNotBelongThere) {
     const auto refusal = [](const std::string& text, const OptionTexts& given = {}) {
         return message_of<ConfigError>([&] { (void)read_sweep(given, text, "x.ini"); });
     };
-    expect_contains(refusal("epsilom = 1\n"), "x.ini: 'epsilom' is no option of a sweep");
+    expect_contains(refusal("epsilom = 1\n"), "x.ini: 'epsilom' is not an option of a sweep");
     expect_contains(refusal("epsilom = 1\n"), "did you mean 'epsilon'?");
     expect_contains(refusal("resume = a\n"), "(it belongs to a single run)");
     expect_contains(refusal("json = a\n"), "(it belongs to a single run)");
-    expect_contains(refusal("epsilon = 1 1\n"), "x.ini: epsilon: the value 1 is there twice");
+    expect_contains(refusal("epsilon = 1 1\n"), "x.ini: epsilon: the value 1 is given twice");
     expect_contains(refusal("epsilon =\n"), "a value is needed");
     expect_contains(refusal("[a]\nthreads = 2\n"), "before the first [section]");
     expect_contains(refusal("keep-runs = maybe\n"), "keep-runs");
     expect_contains(refusal("choose-further = -1\n"), "choose-further");
     expect_contains(refusal("plot = a b\n"), "plot: one value is needed, not 2");
-    expect_contains(refusal("choose = seed\n"), "choose: 'seed' is no option of the trainings");
+    expect_contains(refusal("choose = seed\n"), "choose: 'seed' is not an option of the trainings");
     expect_contains(refusal("epsilon = 1\n", {{"threads", "5000"}}), "--threads");
 }
 

@@ -195,7 +195,7 @@ TEST(SweepJob, RefusesBeforeTheFirstTraining) {
     SweepConfig config = small_sweep(folder);
     config.validation_seeds = {"2"};
     test::expect_contains(test::message_of<ConfigError>([&] { (void)run(config, counting); }),
-                          "validation-seeds: 2 is among the seeds");
+                          "validation-seeds: 2 is among the --seed values");
     config = small_sweep(folder);
     config.variants[0].settings[1].values = {"20", "no number"};
     EXPECT_NE(test::message_of<ConfigError>([&] { (void)run(config, counting); }), "");
