@@ -36,7 +36,7 @@ TrainConfig recorded_training(TrainConfig train, bool fixed_inputs, const View& 
 std::string run_recorded(const AuditConfig& config,
                          const TrainConfig& train,
                          const std::function<LocalTask()>& inputs,
-                         Control& network,
+                         Network& network,
                          TrainingListener& observer,
                          const std::function<bool()>& stop_requested) {
     const TrainResult trained = run_training(train, network, observer, stop_requested, inputs);
@@ -79,7 +79,7 @@ std::unique_ptr<AuditResult> examine(const Attack& attack,
 }  // namespace
 
 AuditOutcome run_audit(const AuditConfig& config,
-                       Control& network,
+                       Network& network,
                        TrainingListener& observer,
                        const std::function<bool()>& stop_requested) {
     const auto start = Clock::now();

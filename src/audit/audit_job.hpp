@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/control.hpp"
+#include "net/network.hpp"
 #include "store/run_directory.hpp"
 #include "training/training.hpp"
 
@@ -71,7 +71,7 @@ struct AuditOutcome {
 /// @throws ConfigError for an unknown attack or view, as its AttackRecord, and as run_training;
 /// DataError for recordings that are missing or of another run.
 [[nodiscard]] AuditOutcome run_audit(const AuditConfig& config,
-                                     Control& network,
+                                     Network& network,
                                      TrainingListener& observer,
                                      const std::function<bool()>& stop_requested);
 
