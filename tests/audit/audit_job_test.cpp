@@ -39,7 +39,7 @@ class NoteAttack final : public Attack {
     void write_inputs(const RunDirectory& directory) const override {
         directory.write("inputs.txt", "written");
     }
-    void gather(const fs::path& folder, Network&) override {
+    void gather(const fs::path& folder, Control&) override {
         seen_ = fs::exists(folder / "views" / "1" / "view.bin");
     }
     std::unique_ptr<AuditResult> analyse(const fs::path& folder) const override {
@@ -62,7 +62,7 @@ const Registered<AttackRecord> note_attack(
      .fixed_inputs = false,
      .options = {},
      .defaults = {},
-     .start = [](AuditConfig config, AuditSubject subject, Network&) -> std::unique_ptr<Attack> {
+     .start = [](AuditConfig config, AuditSubject subject, Control&) -> std::unique_ptr<Attack> {
          return std::make_unique<NoteAttack>(std::move(config), std::move(subject));
      }});
 

@@ -38,7 +38,7 @@ class Hill final : public Objective {
     Eigen::VectorXd top_;
 };
 
-LocalTask build_hills(const TaskConfig&, Network& network, const Membership& members) {
+LocalTask build_hills(const TaskConfig&, Control& network, const Membership& members) {
     LocalTask task;
     for (const int agent : network.local_agents())
         task.objectives.push_back(std::make_unique<Hill>(members.number(agent)));
