@@ -134,7 +134,7 @@ std::string distance_table_text(const AccountResult& result,
                                    "min",
                                    "mean",
                                    "max",
-                                   "ldp");
+                                   "outsider");
     for (std::size_t i = 0; i < bounds.size(); ++i)
         if (result.has_published(i)) text += fmt::format(" {:>10}", bounds[i]->title);
     for (const DistanceRow& row : result.by_distance) {
@@ -222,7 +222,7 @@ std::string account_report_text(const AccountResult& result,
             record_of({View::Kind::all_messages, {0}}, graph)->name);
     }
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
-    text += fmt::format("ldp        epsilon {} against an eavesdropper on all messages\n",
+    text += fmt::format("outsider   epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));
     if (result.dropouts) text += dropouts_text(*result.dropouts);
     return text + bounds_text(result) + by_distance_text(result) +
