@@ -23,9 +23,9 @@ TEST(AccountText, WarnsOfFiguresThatAreNoGuarantee) {
     expect_contains(partial, "view       node:0: non-adaptive ([U] Theorem 8)\n");
     expect_contains(partial, "Views that do: eavesdropper, or all-messages:AGENTS.\n");
     expect_contains(partial, "bound      [G] thm 4  [G] Theorem 4: epsilon of a training");
-    expect_contains(partial, "       ldp  muffliato  [G] thm 4\n");
+    expect_contains(partial, "  outsider  muffliato  [G] thm 4\n");
     const std::string sums = text_of(config_of("ldp", "secure-sum:0"));
-    expect_contains(sums, "       ldp  [G] thm 3\n");
+    expect_contains(sums, "  outsider  [G] thm 3\n");
     EXPECT_EQ(sums.find("muffliato"), std::string::npos);
     AccountConfig fixed = config_of("ldp", "node:0");
     fixed.subject.fixed_inputs = true;
