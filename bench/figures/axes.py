@@ -7,7 +7,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def quoted(text):
     """Text for gnuplot, without markup."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return "'" + text.replace("'", "''").replace("\n", "'.\"\\n\".'") + "'"
 
 
 @dataclasses.dataclass

@@ -1,5 +1,6 @@
 """Pictures of figures: panels of named lines, drawn by gnuplot. No picture is wider than a page, so letters keep their size."""
 import dataclasses
+import json
 import re
 import subprocess
 import textwrap
@@ -8,27 +9,16 @@ import common
 from axes import Axis, axis_of, quoted
 from rows import number
 
-# Colours that people with any colour vision can tell apart (Okabe and Ito), black and grey.
-BLACK, GREY, BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY = (
-    "#000000", "#777777", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
+# What all pictures look like, those of the program too (src/core/picture.cpp, which draws the same): colours that people with any colour
+# vision can tell apart (Okabe and Ito), black and grey; sizes in pixels, "letter" an upper bound of the mean width of a letter.
+STYLE = json.loads((common.ROOT / "src" / "core" / "picture_style.json").read_text(encoding="utf-8"))
+WIDTH, ONE_PANEL, HEIGHT, ABOVE, BELOW, LETTER, LINE, SAMPLE = (STYLE["pixels"][name] for name in (
+    "width", "one_panel", "height", "above", "below", "letter", "line", "sample"))
 # (colour, dash, point; 0: none) of a mechanism, in every figure.
-STYLES = {
-    "none": (GREY, 3, 0), "cdp": (BLACK, 2, 1), "ldp": (VERMILION, 1, 4), "decor": (ORANGE, 1, 8), "decor horizon": (ORANGE, 4, 9),
-    "corn one-step": (SKY, 1, 6), "corn horizon": (BLUE, 1, 7), "corn one-step, exact": (SKY, 4, 2),
-    "pairs q=1": (GREEN, 1, 9), "pairs q=2": (GREEN, 2, 11), "pairs, records in turn": (GREEN, 4, 12),
-    "mafalda": (PURPLE, 1, 5), "space-time": (BLUE, 1, 13), "anti-pgd": (ORANGE, 1, 10),
-    "no shared seed (ldp)": (VERMILION, 2, 0), "local DP": (VERMILION, 2, 0), "all messages (LDP)": (VERMILION, 2, 0),
-    "a seed for every pair (190)": (GREEN, 1, 0), "laplace": (ORANGE, 1, 12), "homomorphic": (PURPLE, 1, 5),
-    "central aggregation, T/n": (BLACK, 2, 0), "trusted aggregator": (BLACK, 2, 1), "one server, all data": (BLACK, 1, 3),
-    "each agent alone": (PURPLE, 1, 10), "constant sign ([G])": (ORANGE, 1, 8), "certified": (BLUE, 2, 7),
-    "exact accounting": (BLUE, 1, 7), "Muffliato's bound": (ORANGE, 1, 5), "the paper's formula": (PURPLE, 4, 12),
-    "messages": (SKY, 1, 7), "secure sums": (PURPLE, 1, 5), "[G] Theorem 2": (PURPLE, 2, 4), "[G] Theorem 3": (ORANGE, 2, 12),
-    "[G] Theorem 4": (BLACK, 2, 6), "Theorem 3": (ORANGE, 1, 12), "Theorem 4": (BLACK, 1, 6),
-}
+STYLES = {curve: (STYLE["colours"][colour], dash, point) for curve, (colour, dash, point) in STYLE["curves"].items()}
+COLOURS = [STYLE["colours"][colour] for colour in STYLE["colours_of_others"]]
 # Variants that no paper has: pictures mark them as ours.
-OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "space-time", "exact accounting")
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
-POINTS = (7, 6, 5, 4, 9, 8, 11, 10, 13, 12)
+OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "pairs q=3", "space-time", "exact accounting")
 
 
 def name_of(curve):
@@ -46,22 +36,15 @@ def styles_of(curves):
             base = curve.split(":")[0]
             colour = colours.setdefault(base, STYLES[base][0] if base in STYLES else min(COLOURS, key=used.count))
             taken = [point for _, _, point in chosen.values()]
-            chosen[curve] = (colour, 1 + used.count(colour) % 4, min(POINTS, key=taken.count))
+            chosen[curve] = (colour, 1 + used.count(colour) % 4, min(STYLE["points_of_others"], key=taken.count))
     same = [curve for curve in chosen if list(chosen.values()).count(chosen[curve]) > 1]
     if same:
         raise ValueError(f"curves of one picture look the same: {', '.join(same)}; give them other STYLES")
-    return chosen
+    return {curve: chosen[curve] for curve in curves}
 
 
 def block(name, lines):
     return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
-
-
-# Sizes in pixels. LETTER: an upper bound of the mean width of a letter.
-WIDTH, ONE_PANEL, HEIGHT, ABOVE, BELOW = 830, 680, 330, 36, 70
-FONT, LETTER, LINE, SAMPLE = 13, 7.5, 16, 26
-DIRECT = 7  # most curves of a panel that are named at their ends
-START = ["set multiplot", "set border 3 back", "set tics nomirror out", 'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key"]
 
 
 @dataclasses.dataclass
@@ -75,8 +58,13 @@ class Plot:
 
     def across(self, row):
         """The place of a row on the x axis: bars of several curves stand side by side."""
-        step = 0 if not self.panel.bars else 0.06 if isinstance(self.panel.ticks, dict) else 0.01
+        barred = sum(any(point.low is not None for point in points) for points in self.curves.values())
+        step = 0 if not self.panel.bars else 0.06 if isinstance(self.panel.ticks, dict) else 0.01 if barred > 1 else 0
         return self.x.moved(row.x, step * (list(self.curves).index(row.curve) - (len(self.curves) - 1) / 2))
+
+    def ends(self, row):
+        """The ends of a row's interval that are on the y axis."""
+        return [row.y if value is None else min(max(value, self.y.low), self.y.high) for value in (row.low, row.high)]
 
 
 def plot_of(panel, rows):
@@ -97,8 +85,16 @@ def plots_of(figure, rows):
 
 
 def draw(path, figure, rows):
-    """Draws panels in two columns. Few curves are named at their ends, more in a legend: in the free place beside three panels, or
-    below. @throws ValueError if two curves look the same, or an axis has fewer than two ticks."""
+    """Draws a figure. @throws ValueError if two curves look the same, or an axis has fewer than two ticks."""
+    script = script_of(path, figure, rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    shrink(path)
+
+
+def script_of(path, figure, rows):
+    """What gnuplot is told: panels in two columns. Few curves are named at their ends, more in a legend: in the free place beside three
+    panels, or below. The program writes the same of the same panels (tests/core/picture_examples)."""
     plots = plots_of(figure, rows)
     styles = styles_of(list(dict.fromkeys(curve for plot in plots for curve in plot.curves)))
     lined = {curve for plot in plots for curve, points in plot.curves.items() if plot.panel.joined and len(points) > 1}
@@ -111,8 +107,8 @@ def draw(path, figure, rows):
     across = 1 if len(plots) == 3 else max(1, int((width - 40) / (LETTER * max(len(name) for _, name in entries) + SAMPLE + 24)))
     below = 0 if direct or len(plots) == 3 else 24 * -(-len(entries) // across) + 14
     canvas = Canvas(width, -(-len(plots) // columns) * HEIGHT + below)
-    data, script = [], [f'set terminal svg size {canvas.width},{canvas.height} noenhanced background rgb "white" font "Helvetica,{FONT}"',
-                        f'set output "{path}"', *START]
+    data, script = [], [f"set terminal svg size {canvas.width},{canvas.height} {STYLE['terminal']}",
+                        f"set output {quoted(str(path))}", *STYLE["start"]]
     for p, (plot, box) in enumerate(zip(plots, boxes(plots, width, columns, direct))):
         samples = end_samples(canvas, plot, box, styles, lined) if direct and plot.named else []
         if not direct and plot is plots[-1]:
@@ -123,9 +119,7 @@ def draw(path, figure, rows):
         blocks, lines = panel_script(f"d{p}", plot, styles)
         data += blocks
         script += [*canvas.margins(box), "unset label", "unset arrow", *axis_names(canvas, plot, box), *samples, *lines]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["gnuplot"], input="".join(data) + "\n".join([*script, "unset multiplot"]) + "\n", text=True, check=True)
-    shrink(path)
+    return "".join(data) + "\n".join([*script, "unset multiplot"]) + "\n"
 
 
 @dataclasses.dataclass
@@ -146,7 +140,7 @@ class Canvas:
         """A piece of a curve from x, with its name to the right."""
         colour, dash, point = style
         line = [f"set arrow from {self.place(x, y)} to {self.place(x + SAMPLE, y)} nohead {stroke(style)}"] if lined else []
-        mark = [f'set label "" at {self.place(x + SAMPLE / 2, y)} point pt {point} ps 0.7 lc rgb "{colour}"'] if point else []
+        mark = [f'set label \'\' at {self.place(x + SAMPLE / 2, y)} point pt {point} {STYLE["point"]} lc rgb "{colour}"'] if point else []
         first = y - (name.count("\n") * LINE) / 2
         return line + mark + [f"set label {quoted(part)} at {self.place(x + SAMPLE + 5, first + k * LINE)} left"
                               for k, part in enumerate(name.split("\n"))]
@@ -162,7 +156,7 @@ def axis_names(canvas, plot, box):
 
 
 def stroke(style, dash=None):
-    return f'lc rgb "{style[0]}" lw 1.8 dt {dash or style[1]}'
+    return f'lc rgb "{style[0]}" {STYLE["line"]} dt {dash or style[1]}'
 
 
 def boxes(plots, width, columns, direct):
@@ -178,12 +172,12 @@ def boxes(plots, width, columns, direct):
 
 
 def wrapped(curve, columns):
-    return textwrap.fill(name_of(curve), 18 if columns == 2 else 24)
+    return textwrap.fill(name_of(curve), 18 if columns == 2 else 24, break_on_hyphens=False, break_long_words=False)
 
 
 def can_be_direct(plot):
     """Whether names fit at the ends of the curves, and are near them."""
-    return len(plot.curves) <= DIRECT and all(plot.x.part(points[-1].x) > 0.5 for points in plot.curves.values())
+    return len(plot.curves) <= STYLE["most_named_at_ends"] and all(plot.x.part(points[-1].x) > 0.5 for points in plot.curves.values())
 
 
 def end_samples(canvas, plot, box, styles, lined):
@@ -195,9 +189,9 @@ def end_samples(canvas, plot, box, styles, lined):
     heights = [LINE * (names[curve].count("\n") + 1) + 2 for curve in order]
     commands = []
     for curve, y in zip(order, spread(wanted, heights, top - 8, bottom + 8)):
-        end, style = plot.curves[curve][-1], styles[curve]
-        commands += [f"set arrow from first {number(plot.across(end))},{number(end.y)} to {canvas.place(right + 10, y)} nohead "
-                     f'lc rgb "{style[0]}" lw 0.7', *canvas.sample(right + 10, y, names[curve], style, curve in lined)]
+        end, style, to = plot.curves[curve][-1], styles[curve], right + 10 + (0 if curve in lined else SAMPLE / 2 - 5)
+        commands += [f"set arrow from first {number(plot.across(end))},{number(end.y)} to {canvas.place(to, y)} nohead "
+                     f'lc rgb "{style[0]}" {STYLE["thin_line"]}', *canvas.sample(right + 10, y, names[curve], style, curve in lined)]
     return commands
 
 
@@ -223,24 +217,22 @@ def panel_script(prefix, plot, styles):
     data, bands, lines = [], [], []
     for c, (curve, points) in enumerate(plot.curves.items()):
         name, style = f"{prefix}_{c}", styles[curve]
-        data.append(block(name, [" ".join(number(row.y if value is None else value) for value in (
-            plot.across(row), row.y, row.low, row.high)) for row in points]))
+        data.append(block(name, [" ".join(map(number, (plot.across(row), row.y, *plot.ends(row)))) for row in points]))
         if any(row.low is not None for row in points):
             if panel.bars:
-                lines.append(f"${name} using 1:2:3:4 with yerrorbars {stroke(style, 1)} pt {style[2]} ps 0.7")
+                lines.append(f"${name} using 1:2:3:4 with yerrorbars {stroke(style, 1)} pt {style[2]} {STYLE['point']}")
             else:
-                low = f"($3>{plot.y.low:g}?$3:{plot.y.low:g})"
-                bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}" fs transparent solid '
+                bands.append(f'${name} using 1:3:4 with filledcurves lc rgb "{style[0]}" fs transparent solid '
                              f"{min(0.15, 0.45 / intervals):.3f} noborder")
         if panel.joined or not panel.bars:
-            marks = f" pt {style[2]} ps 0.7 pointinterval {-(-len(points) // 10)}" if style[2] else ""
+            marks = f" pt {style[2]} {STYLE['point']} pointinterval {-(-len(points) // 10)}" if style[2] else ""
             lines.append(f"${name} using 1:2 with {'linespoints' if marks else 'lines'} {stroke(style)}{marks}")
     return data, [*script, "plot " + ", \\\n  ".join(bands + lines)]
 
 
 def shrink(path):
-    """Removes empty groups, defaults and line ends from gnuplot's SVG."""
-    text = path.read_text(encoding="utf-8")
+    """Removes empty groups, defaults, titles that name columns of data, and line ends from gnuplot's SVG."""
+    text = re.sub("<title>[^<]*</title>", "", path.read_text(encoding="utf-8"))
     for default in (' stroke-linecap="butt"', ' stroke-linejoin="miter"', ' font-family="Helvetica"', ' class="gridline"'):
         text = text.replace(default, "")
     text = re.sub(r"\s*\n\s*", "\n", text)
