@@ -208,6 +208,24 @@ def check_pictures():
     require("new" in told and "ldp" in told, f"the refusal does not name the curves: {told}")
 
 
+def check_program():
+    """The program's pictures (src/core/picture.cpp) have this style: both write the same scripts of the same panels. With the word
+    `write` those kept in tests/core/picture_examples are made anew; tests/core/picture_test.cpp compares the program's with them."""
+    examples = sorted((ROOT / "tests" / "core" / "picture_examples").glob("*.json"))
+    require(len(examples) > 4, "the examples are no longer found")
+    for example in examples:
+        panels, points = [], []
+        for p, told in enumerate(json.loads(example.read_text(encoding="utf-8"))):
+            panels.append(figure.Panel(f"p{p}", told["title"], ("x", told["x"]), ("y", told["y"]), log_x=told.get("log_x", False),
+                                       log_y=told.get("log_y", False), ticks=told.get("marks"), bars=told.get("bars", False)))
+            points += [rows.Row(f"p{p}", curve, *point) for curve, found in told["curves"].items() for point in found]
+        script = pictures.script_of("picture.svg", figure.Figure("X", "", panels, None, None), points)
+        kept = example.with_suffix(".gp")
+        if "write" in sys.argv:
+            kept.write_text(script, encoding="utf-8")
+        require(kept.read_text(encoding="utf-8") == script, f"{kept.name} is not what is drawn: python3 tests/figures/check.py program write")
+
+
 # --- what is computed beside sotto -----------------------------------------------------------------------------------
 
 def check_gossip():
@@ -347,6 +365,6 @@ def check_femnist():
 
 
 {"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "looks": check_looks,
- "pictures": check_pictures, "gossip": check_gossip,
+ "pictures": check_pictures, "program": check_program, "gossip": check_gossip,
  "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist}[sys.argv[1]]()
 print("ok")
