@@ -99,8 +99,8 @@ def number(value):
     return "-" if value is None else "infinite" if value == float("inf") else f"{value:.3g}"
 
 
-def panels(runs):
-    """Error by distance, and mu of the worst target by size: panels and rows of a figure."""
+def picture(runs):
+    """Error by distance, and mu of the worst target by size: a figure and its rows."""
     distances = sorted({t["distance"] for run in runs for t in run["targets"] if t["size"] == SHOWN_SIZE})
     found = [rows.Row("error", "no better than zero", distance, 1) for distance in distances]
     infinite = []
@@ -113,15 +113,10 @@ def panels(runs):
         found += [rows.Row("mu", curve, size, mu) for size, mu in mus.items() if mu < float("inf")]
         infinite += [curve] if min(mus.values()) == float("inf") else []
     worst = "(b) the target exposed most" + (f" ({', '.join(infinite)}: infinite)" if infinite else "")
-    return [figure.Panel("error", f"(a) rows reconstructed by {SHOWN_SIZE} agents", ("distance", "distance from them"),
-                         ("error", "relative error, median"), log_y=True, ticks=distances),
-            figure.Panel("mu", worst, ("size", "agents that collude"), ("mu", "mu"), ticks=SIZES)], found
-
-
-def plot(runs):
-    """results/attacks.svg."""
-    drawn, found = panels(runs)
-    pictures.draw(common.RESULTS / "attacks.svg", figure.Figure("attacks", "", drawn, None, None), found)
+    panels = [figure.Panel("error", f"(a) rows reconstructed by {SHOWN_SIZE} agents", ("distance", "distance from them"),
+                           ("error", "relative error, median"), log_y=True, ticks=distances),
+              figure.Panel("mu", worst, ("size", "agents that collude"), ("mu", "mu"), ticks=SIZES)]
+    return figure.Figure("attacks", "", panels, None, None), found
 
 
 def main():
@@ -131,7 +126,7 @@ def main():
             runs.append(measure(name, options, folder))
         print(f"{name}: done", flush=True)
     common.RESULTS.mkdir(parents=True, exist_ok=True)
-    plot(runs)
+    pictures.draw(common.RESULTS / "attacks.svg", *picture(runs))
     text = (f"Florentine families ({AGENTS} agents), {ROUNDS} rounds, one record an agent in every {CYCLE}th of them, "
             f"record adjacency,\nepsilon {EPSILON} against an eavesdropper, {COALITIONS} coalitions of every size drawn "
             "at random, who see what their neighbours\nsend them. Reconstruction: rows of 8 numbers, relative error "

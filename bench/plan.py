@@ -120,13 +120,13 @@ def compare(agents, utility, ours):
     return comparisons
 
 
-def plot(runs):
-    """results/plan.svg: growth in n on logarithmic axes."""
+def picture(runs):
+    """Growth in n on logarithmic axes: a figure and its rows."""
     solved = [rows.Row("growth", r["utility"], r["agents"], r["median_solve_seconds"]) for r in runs]
     last = max((row for row in solved if row.curve == UTILITIES[-1]), key=lambda row: row.x)
     cubic = [rows.Row("growth", "n³", agents, last.y * (agents / last.x) ** 3) for agents in sorted({row.x for row in solved})]
     panel = figure.Panel("growth", "corn plans, relative gap 1e-6", ("n", "agents n"), ("seconds", "seconds to solve"), log_x=True, log_y=True)
-    pictures.draw(common.RESULTS / "plan.svg", figure.Figure("plan", "", [panel], None, None), solved + cubic)
+    return figure.Figure("plan", "", [panel], None, None), solved + cubic
 
 
 def main():
@@ -136,7 +136,7 @@ def main():
         for utility in UTILITIES:
             comparisons += compare(agents, utility, solve(agents, utility))
     common.RESULTS.mkdir(parents=True, exist_ok=True)
-    plot(runs)
+    pictures.draw(common.RESULTS / "plan.svg", *picture(runs))
     text = ("Corn plan, Erdos-Renyi p=0.5, relative gap 1e-6, two threads. solve: the covariance; plan: utility\n"
             "matrix, covariance at the default gap, factor and its verification. Medians.\n\n")
     text += common.table(

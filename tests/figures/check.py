@@ -162,13 +162,23 @@ def check_page():
 
 # --- pictures ----------------------------------------------------------------------------------------------------------
 
-def check_looks():
-    """In every kept picture curves look different, axes have two ticks or more, letters can be read, and names stand there once a panel."""
+def kept_pictures():
+    """(path, figure, rows) of all kept pictures."""
+    import attacks
+    import plan
     for made in all_figures():
         path = ROOT / "docs" / "figures" / f"{made.name}.svg"
-        if not path.exists():
-            continue
-        plots = pictures.plots_of(made, rows.read_csv(path.with_suffix(".csv")))
+        if path.exists():
+            yield path, made, rows.read_csv(path.with_suffix(".csv"))
+    for bench in (attacks, plan):
+        path = ROOT / "bench" / "results" / f"{bench.__name__}.svg"
+        yield path, *bench.picture(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["runs"])
+
+
+def check_looks():
+    """In every kept picture curves look different, axes have two ticks or more, letters can be read, and names stand there once a panel."""
+    for path, made, points in kept_pictures():
+        plots = pictures.plots_of(made, points)
         styles = pictures.styles_of(dict.fromkeys(curve for plot in plots for curve in plot.curves))
         require(len(set(styles.values())) == len(styles), f"{made.name}: two curves look the same: {styles}")
         texts = texts_of(path, 11)
