@@ -93,7 +93,8 @@ Plot plot_of_bars(PicturePanel panel) {
     top = panel.longest_bar.value_or(top > 0 ? 1.04 * top : 1.0);
     Plot plot{std::move(panel), axis_of_bars(top), {}};
     plot.y = axis_of_words(plot.panel.rows);
-    plot.named = plot.panel.curves.size() > 1;
+    plot.named = std::ranges::any_of(plot.panel.curves,
+                                     [](const PictureCurve& curve) { return !curve.name.empty(); });
     return plot;
 }
 

@@ -15,7 +15,9 @@ struct PicturePoint {
 };
 
 struct PictureCurve {
-    std::string name;  ///< a known one (picture_style.json) looks the same in every picture
+    /// A known one (picture_style.json) looks the same in every picture. Bars that the title of
+    /// their panel names need none.
+    std::string name;
     std::vector<PicturePoint> points;
 };
 

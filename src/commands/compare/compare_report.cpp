@@ -183,14 +183,14 @@ std::string draw_comparison(const std::filesystem::path& directory,
     std::vector<PicturePanel> panels;
     if (plans) {
         panels.push_back(panel("Noise left, as a part of what ldp leaves",
-                               {bars_of("noise", rows, &ComparedFigures::noise)}));
+                               {bars_of("", rows, &ComparedFigures::noise)}));
         panels.push_back(panel("Epsilon: what is learnt at most",
                                {bars_of("outsider", rows, &ComparedFigures::outsider),
                                 bars_of("one agent", rows, &ComparedFigures::curious)}));
         panels.back().longest_bar = 1.25 * largest_finite_epsilon(rows);
     }
     if (trained) {
-        PictureCurve accuracy{"accuracy", {}};
+        PictureCurve accuracy{"", {}};
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (const auto& mean = rows[i].accuracy)
                 accuracy.points.push_back(point_of(static_cast<double>(i), *mean));

@@ -57,6 +57,16 @@ TEST(Comparison, IsDrawn) {
     EXPECT_EQ(picture.find("R.npy"), std::string::npos);
 }
 
+TEST(Comparison, NamesTheOutsiderAlsoWhereOneAgentIsNotComputed) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const test::TemporaryFolder folder;
+    std::vector<ComparedFigures> figures = some_figures();
+    for (ComparedFigures& row : figures) row.curious = not_a_number;
+    const std::string picture = read_file(draw_comparison(folder.path(""), figures));
+    expect_contains(picture, "outsider");
+    EXPECT_EQ(picture.find("one agent"), std::string::npos);
+}
+
 TEST(Comparison, IsDrawnWithLongLabelsInLines) {
     if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
     const test::TemporaryFolder folder;
