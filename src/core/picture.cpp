@@ -3,22 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "core/gnuplot.hpp"
-#include "core/picture_axis.hpp"
-#include "core/picture_style.hpp"
+#include "core/json.hpp"
+#include "core/picture_parts.hpp"
 
 namespace sotto {
 
 namespace {
 
+/// Pixels: the width of a page and of a lone panel, the height of most panels and of the room above
+/// and below their axes, and letters, which are at most so wide on average.
+constexpr double page_width = 830, width_of_one = 680, usual_height = 330, above_axes = 36,
+                 below_axes = 70, letter_width = 7.5, line_height = 16;
+/// Pixels of the legend: a piece of a curve, that and the room round its name, and from line to
+/// line.
+constexpr double sample_width = 26, around_sample = sample_width + 24, entry_height = 24;
 /// Height of a row of bars beyond the lines of its name, where there are too many for a panel of
 /// usual height; and the part of a row that bars fill.
 constexpr double around_name = 12, filled = 0.8;
+constexpr std::size_t most_named_at_ends = 7;
+constexpr const char* point_size = "ps 0.7";
+
+double real_of(auto count) { return static_cast<double>(count); }
 
 std::string number(double value) { return fmt::format("{:.10g}", value); }
 
@@ -31,8 +42,8 @@ bool has_intervals(const PictureCurve& curve) {
 struct Plot {
     PicturePanel panel;
     PictureAxis x, y;
-    bool named = true;   ///< whether curves are named at their ends
-    bool aside = false;  ///< whether intervals of several curves stand side by side
+    bool named = true;  ///< whether curves are named at their ends
+    double aside = 0;   ///< part of the x axis between intervals of two curves at one place
 
     [[nodiscard]] bool of_bars() const { return !panel.rows.empty(); }
 
@@ -40,20 +51,18 @@ struct Plot {
         std::ptrdiff_t lines = 1;
         for (const std::string& row : panel.rows)
             lines = std::max(lines, 1 + std::ranges::count(row, '\n'));
-        return (around_name + picture_style().line * static_cast<double>(lines)) *
-               static_cast<double>(panel.rows.size());
+        return (around_name + line_height * real_of(lines)) * real_of(panel.rows.size());
     }
 
     /// The height of a bar, in rows.
-    [[nodiscard]] double bar() const { return filled / static_cast<double>(panel.curves.size()); }
+    [[nodiscard]] double bar() const { return filled / real_of(panel.curves.size()); }
 
     /// Where a point of curve c is drawn: what several curves have at one place stands side by
     /// side.
     [[nodiscard]] std::pair<double, double> place(std::size_t c, const PicturePoint& point) const {
-        const double from_middle =
-            static_cast<double>(c) - (static_cast<double>(panel.curves.size()) - 1) / 2;
+        const double from_middle = real_of(c) - (real_of(panel.curves.size()) - 1) / 2;
         if (of_bars()) return {x.nearest_inside(point.y), point.x + from_middle * bar()};
-        return {x.moved(point.x, aside ? 0.01 * from_middle : 0), point.y};
+        return {x.moved(point.x, aside * from_middle), point.y};
     }
 
     /// The point whose place has the curve's name beside it.
@@ -64,22 +73,27 @@ struct Plot {
 
     /// Whether names fit at the ends of the curves, and are near them.
     [[nodiscard]] bool can_be_direct() const {
-        return panel.curves.size() <= picture_style().most_named_at_ends &&
+        return panel.curves.size() <= most_named_at_ends &&
                (of_bars() || std::ranges::all_of(panel.curves, [&](const PictureCurve& curve) {
                     return x.part(curve.points.back().x) > 0.5;
                 }));
     }
 };
 
-/// Leaves what can be drawn, from left to right.
+/// Leaves what can be drawn, from left to right, up to the last point on the axes: one before it
+/// that a logarithmic axis has no place for leaves a gap.
 void keep_drawable(PicturePanel& panel) {
+    const auto off_axes = [&](const PicturePoint& point) {
+        return (panel.log_x && point.x <= 0) || (panel.log_y && point.y <= 0);
+    };
     for (PictureCurve& curve : panel.curves) {
-        std::erase_if(curve.points, [&](const PicturePoint& point) {
+        auto& points = curve.points;
+        std::erase_if(points, [&](const PicturePoint& point) {
             if (!panel.rows.empty()) return std::isnan(point.y);
-            return !std::isfinite(point.x) || !std::isfinite(point.y) ||
-                   (panel.log_x && point.x <= 0) || (panel.log_y && point.y <= 0);
+            return !std::isfinite(point.x) || !std::isfinite(point.y);
         });
-        std::ranges::stable_sort(curve.points, {}, &PicturePoint::x);
+        std::ranges::stable_sort(points, {}, &PicturePoint::x);
+        while (!points.empty() && off_axes(points.back())) points.pop_back();
     }
     std::erase_if(panel.curves, [](const PictureCurve& curve) { return curve.points.empty(); });
 }
@@ -92,7 +106,7 @@ Plot plot_of_bars(PicturePanel panel) {
                 if (std::isfinite(value)) top = std::max(top, value);
     top = panel.longest_bar.value_or(top > 0 ? 1.04 * top : 1.0);
     Plot plot{std::move(panel), axis_of_bars(top), {}};
-    plot.y = axis_of_words(plot.panel.rows);
+    plot.y = axis_of_words(plot.panel.rows, true);
     plot.named = std::ranges::any_of(plot.panel.curves,
                                      [](const PictureCurve& curve) { return !curve.name.empty(); });
     return plot;
@@ -116,9 +130,12 @@ Plot plot_of_curves(PicturePanel panel) {
     const bool slab = !panel.log_y && span(means) > 0 && span(ends) > 4 * span(means);
     Plot plot{std::move(panel), {}, {}};
     const PicturePanel& kept = plot.panel;
-    plot.x = axis_of(xs, kept.log_x, kept.marks, kept.intervals_as_bars ? 0.06 : 0.04, 4);
+    plot.x = kept.columns.empty()
+                 ? axis_of(xs, kept.log_x, kept.marks, kept.intervals_as_bars ? 0.06 : 0.04, 4)
+                 : axis_of_words(kept.columns, false);
     plot.y = axis_of(ends, kept.log_y, {}, slab ? 0.8 : 0.04);
-    plot.aside = kept.intervals_as_bars && std::ranges::count_if(kept.curves, has_intervals) > 1;
+    if (kept.intervals_as_bars && std::ranges::count_if(kept.curves, has_intervals) > 1)
+        plot.aside = kept.columns.empty() ? 0.01 : 0.06;
     return plot;
 }
 
@@ -147,7 +164,7 @@ std::string margins(const Canvas& canvas, const Box& box) {
 }
 
 std::string stroke(const PictureLook& look, int dash) {
-    return fmt::format("lc rgb \"{}\" {} dt {}", look.colour, picture_style().line_width, dash);
+    return fmt::format("lc rgb \"{}\" lw 1.8 dt {}", look.colour, dash);
 }
 
 /// Breaks a name at blanks, for the place beside a panel.
@@ -175,25 +192,23 @@ std::string sample_at(const Canvas& canvas,
                       double y,
                       const std::vector<std::string>& name,
                       const Sample& sample) {
-    const PictureStyle& style = picture_style();
     std::string script;
     if (sample.lined)
         script += fmt::format("set arrow from {} to {} nohead {}\n",
                               canvas.place(x, y),
-                              canvas.place(x + style.sample, y),
+                              canvas.place(x + sample_width, y),
                               stroke(sample.look, sample.look.dash));
     if (sample.look.point != 0)
         script += fmt::format("set label '' at {} point pt {} {} lc rgb \"{}\"\n",
-                              canvas.place(x + style.sample / 2, y),
+                              canvas.place(x + sample_width / 2, y),
                               sample.look.point,
-                              style.point_size,
+                              point_size,
                               sample.look.colour);
-    const double first = y - static_cast<double>(name.size() - 1) * style.line / 2;
+    const double first = y - real_of(name.size() - 1) * line_height / 2;
     for (std::size_t k = 0; k < name.size(); ++k)
-        script += fmt::format(
-            "set label {} at {} left\n",
-            quoted_for_gnuplot(name[k]),
-            canvas.place(x + style.sample + 5, first + static_cast<double>(k) * style.line));
+        script += fmt::format("set label {} at {} left\n",
+                              quoted_for_gnuplot(name[k]),
+                              canvas.place(x + sample_width + 5, first + real_of(k) * line_height));
     return script;
 }
 
@@ -204,36 +219,32 @@ std::vector<double> spread(const std::vector<double>& wanted,
                            double low,
                            double high) {
     struct Group {
-        std::vector<double> middles, heights;
-        double height = 0, top = 0;
+        std::size_t first, end;
+        double height, top;
+        [[nodiscard]] bool overlaps(const Group& below) const { return top + height > below.top; }
+    };
+    const auto group_of = [&](std::size_t first, std::size_t end) {
+        double mean = 0, height = 0;
+        for (std::size_t i = first; i < end; ++i) {
+            mean += wanted[i];
+            height += heights[i];
+        }
+        mean /= real_of(end - first);
+        return Group{first, end, height, std::min(std::max(mean - height / 2, low), high - height)};
     };
     std::vector<Group> groups;
-    const auto put = [&](Group& group) {
-        double mean = 0;
-        for (const double middle : group.middles) mean += middle;
-        mean /= static_cast<double>(group.middles.size());
-        group.top = std::min(std::max(mean - group.height / 2, low), high - group.height);
-    };
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        groups.push_back({{wanted[i]}, {heights[i]}, heights[i]});
-        put(groups.back());
-        while (groups.size() > 1) {
-            const Group last = groups.back();
-            Group& before = groups[groups.size() - 2];
-            if (before.top + before.height <= last.top) break;
-            before.middles.insert(before.middles.end(), last.middles.begin(), last.middles.end());
-            before.heights.insert(before.heights.end(), last.heights.begin(), last.heights.end());
-            before.height += last.height;
-            put(before);
-            groups.pop_back();
-        }
+        Group last = group_of(i, i + 1);
+        for (; !groups.empty() && groups.back().overlaps(last); groups.pop_back())
+            last = group_of(groups.back().first, i + 1);
+        groups.push_back(last);
     }
     std::vector<double> middles;
     for (const Group& group : groups) {
         double top = group.top;
-        for (const double height : group.heights) {
-            middles.push_back(top + height / 2);
-            top += height;
+        for (std::size_t i = group.first; i < group.end; ++i) {
+            middles.push_back(top + heights[i] / 2);
+            top += heights[i];
         }
     }
     return middles;
@@ -247,22 +258,21 @@ class Picture {
         direct_ = std::ranges::all_of(plots_, &Plot::can_be_direct);
         choose_named();
         choose_looks();
-        const PictureStyle& style = picture_style();
-        height_ = style.height;
+        height_ = usual_height;
         for (const Plot& plot : plots_)
-            height_ = std::max(height_, style.above + style.below + plot.height_of_rows());
-        lay_out_legend(columns_ == 2 ? style.width : style.one_panel);
+            height_ = std::max(height_, above_axes + below_axes + plot.height_of_rows());
+        lay_out_legend(columns_ == 2 ? page_width : width_of_one);
     }
 
     [[nodiscard]] std::string script(const std::string& path) const {
-        const PictureStyle& style = picture_style();
         std::string data,
-            script = fmt::format("set terminal svg size {:g},{:g} {}\nset output {}\n",
-                                 canvas_.width,
-                                 canvas_.height,
-                                 style.terminal,
-                                 quoted_for_gnuplot(path));
-        for (const std::string& command : style.start) script += command + "\n";
+            script = fmt::format(
+                "set terminal svg size {:g},{:g} noenhanced background rgb \"white\" font "
+                "\"Helvetica,13\"\nset output {}\nset multiplot\nset border 3 back\n"
+                "set tics nomirror out\nset grid back lc rgb \"#dddddd\" lt 1 lw 0.5\nunset key\n",
+                canvas_.width,
+                canvas_.height,
+                quoted_for_gnuplot(path));
         const std::vector<Box> boxes = boxes_of();
         for (std::size_t p = 0; p < plots_.size(); ++p) {
             const Plot& plot = plots_[p];
@@ -304,39 +314,37 @@ class Picture {
             for (const PictureCurve& curve : plot.panel.curves)
                 if (plot.of_bars())
                     samples_[curve.name].look.point = square;
-                else if (curve.points.size() > 1)
+                else if (plot.panel.joined && curve.points.size() > 1)
                     samples_[curve.name].lined = true;
     }
 
     void lay_out_legend(double width) {
-        const PictureStyle& style = picture_style();
         std::size_t longest = 0;
         for (const std::string& name : legend_order_) longest = std::max(longest, letters_in(name));
         const bool beside = plots_.size() == 3;
-        across_ = beside ? 1
-                         : std::max<std::size_t>(
-                               1,
-                               static_cast<std::size_t>(
-                                   (width - 40) / (style.letter * static_cast<double>(longest) +
-                                                   style.sample + 24)));
+        across_ = beside
+                      ? 1
+                      : std::max<std::size_t>(
+                            1,
+                            static_cast<std::size_t>(
+                                (width - 40) / (letter_width * real_of(longest) + around_sample)));
         const std::size_t lines = (legend_order_.size() + across_ - 1) / across_;
-        below_ = direct_ || beside ? 0 : 24 * static_cast<double>(lines) + 14;
+        below_ = direct_ || beside ? 0 : entry_height * real_of(lines) + 14;
         const std::size_t rows = (plots_.size() + columns_ - 1) / columns_;
-        canvas_ = {width, static_cast<double>(rows) * height_ + below_};
+        canvas_ = {width, real_of(rows) * height_ + below_};
     }
 
     /// Below all panels, or in the free place beside three.
     [[nodiscard]] std::string legend() const {
         const bool beside = plots_.size() == 3;
         const double left = beside ? canvas_.width / 2 + 60 : 30,
-                     top = beside ? height_ + picture_style().above + 10
-                                  : canvas_.height - below_ + 8,
-                     step = (canvas_.width - 40) / static_cast<double>(across_);
+                     top = beside ? height_ + above_axes + 10 : canvas_.height - below_ + 8,
+                     step = (canvas_.width - 40) / real_of(across_);
         std::string script;
         for (std::size_t e = 0; e < legend_order_.size(); ++e)
             script += sample_at(canvas_,
-                                left + static_cast<double>(e % across_) * step,
-                                top + static_cast<double>(e / across_) * 24,
+                                left + real_of(e % across_) * step,
+                                top + real_of(e / across_) * entry_height,
                                 {legend_order_[e]},
                                 samples_.at(legend_order_[e]));
         return script;
@@ -344,41 +352,37 @@ class Picture {
 
     /// Room for names beside the panels of a column.
     [[nodiscard]] double beside(std::size_t column) const {
-        const PictureStyle& style = picture_style();
         double most = 16;
         for (std::size_t p = column; p < plots_.size(); p += columns_) {
             const bool free_beside = columns_ == 2 && p % 2 == 0 && p + 1 == plots_.size();
             if (!direct_ || !plots_[p].named || free_beside) continue;
             for (const PictureCurve& curve : plots_[p].panel.curves)
                 for (const std::string& line : wrapped(curve.name, columns_))
-                    most = std::max(
-                        most,
-                        style.sample + 24 + style.letter * static_cast<double>(letters_in(line)));
+                    most = std::max(most, around_sample + letter_width * real_of(letters_in(line)));
         }
         return most;
     }
 
     /// Places of the axes of every plot.
     [[nodiscard]] std::vector<Box> boxes_of() const {
-        const PictureStyle& style = picture_style();
         std::size_t longest = 0;
         for (const Plot& plot : plots_) longest = std::max(longest, plot.y.longest_name());
-        const double left = 42 + style.letter * static_cast<double>(longest);
+        const double left = 42 + letter_width * real_of(longest);
         std::vector<double> beside_column;
-        double axes = canvas_.width - static_cast<double>(columns_) * left;
+        double axes = canvas_.width - real_of(columns_) * left;
         for (std::size_t column = 0; column < columns_; ++column) {
             beside_column.push_back(beside(column));
             axes -= beside_column.back();
         }
-        axes /= static_cast<double>(columns_);
+        axes /= real_of(columns_);
         std::vector<Box> boxes;
         for (std::size_t p = 0; p < plots_.size(); ++p) {
             const double start = p % columns_ == 0 ? left : 2 * left + axes + beside_column[0];
-            const auto row = static_cast<double>(p / columns_);
+            const auto row = real_of(p / columns_);
             boxes.push_back({start,
-                             row * height_ + style.above,
+                             row * height_ + above_axes,
                              start + axes,
-                             (row + 1) * height_ - style.below});
+                             (row + 1) * height_ - below_axes});
         }
         return boxes;
     }
@@ -386,8 +390,7 @@ class Picture {
     /// The title, and the names of the axes.
     [[nodiscard]] std::string axis_names(const Plot& plot, const Box& box) const {
         const double middle = (box.left + box.right) / 2;
-        const double beside =
-            picture_style().letter * static_cast<double>(plot.y.longest_name()) + 32;
+        const double beside = letter_width * real_of(plot.y.longest_name()) + 32;
         const auto label = [&](const std::string& text, double x, double y, const char* turned) {
             return fmt::format("set label {} at {} center{}\n",
                                quoted_for_gnuplot(text),
@@ -408,7 +411,6 @@ class Picture {
             double wanted;
             std::vector<std::string> lines;
         };
-        const PictureStyle& style = picture_style();
         std::vector<Name> names;
         for (std::size_t c = 0; c < plot.panel.curves.size(); ++c) {
             const auto [x, y] = plot.place(c, plot.end(c));
@@ -422,19 +424,18 @@ class Picture {
         std::vector<double> wanted, heights;
         for (const Name& name : names) {
             wanted.push_back(name.wanted);
-            heights.push_back(style.line * static_cast<double>(name.lines.size()) + 2);
+            heights.push_back(line_height * real_of(name.lines.size()) + 2);
         }
         const auto middles = spread(wanted, heights, box.top - 8, box.bottom + 8);
         std::string script;
         for (std::size_t k = 0; k < names.size(); ++k) {
             const Sample& sample = samples_.at(plot.panel.curves[names[k].curve].name);
-            const double to = box.right + 10 + (sample.lined ? 0 : style.sample / 2 - 5);
-            script += fmt::format("set arrow from first {},{} to {} nohead lc rgb \"{}\" {}\n",
+            const double to = box.right + 10 + (sample.lined ? 0 : sample_width / 2 - 5);
+            script += fmt::format("set arrow from first {},{} to {} nohead lc rgb \"{}\" lw 0.7\n",
                                   number(names[k].x),
                                   number(names[k].y),
                                   canvas_.place(to, middles[k]),
-                                  sample.look.colour,
-                                  style.thin_line) +
+                                  sample.look.colour) +
                       sample_at(canvas_, box.right + 10, middles[k], names[k].lines, sample);
         }
         return script;
@@ -443,7 +444,6 @@ class Picture {
     /// Appends the points of the curves of plot p to the data, and draws them.
     [[nodiscard]] std::string curves(std::size_t p, std::string& data) const {
         const Plot& plot = plots_[p];
-        const PictureStyle& style = picture_style();
         const auto intervals = std::ranges::count_if(plot.panel.curves, has_intervals);
         std::vector<std::string> parts, lines;
         for (std::size_t c = 0; c < plot.panel.curves.size(); ++c) {
@@ -462,8 +462,9 @@ class Picture {
                                     end(point.high));
             }
             data += "EOD\n";
-            const std::string mark = fmt::format(" pt {} {}", look.point, style.point_size);
-            if (has_intervals(curve) && plot.panel.intervals_as_bars)
+            const std::string mark = fmt::format(" pt {} {}", look.point, point_size);
+            const bool barred = has_intervals(curve) && plot.panel.intervals_as_bars;
+            if (barred)
                 lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) + mark);
             else if (has_intervals(curve))
                 parts.push_back(fmt::format(
@@ -471,15 +472,16 @@ class Picture {
                     "noborder",
                     name,
                     look.colour,
-                    std::min(0.15, 0.45 / static_cast<double>(intervals))));
-            lines.push_back(
-                look.point != 0
-                    ? fmt::format("{} using 1:2 with linespoints {}{} pointinterval {}",
-                                  name,
-                                  stroke(look, look.dash),
-                                  mark,
-                                  (curve.points.size() + 9) / 10)
-                    : fmt::format("{} using 1:2 with lines {}", name, stroke(look, look.dash)));
+                    std::min(0.15, 0.45 / real_of(intervals))));
+            if (plot.panel.joined || !barred)
+                lines.push_back(
+                    look.point != 0
+                        ? fmt::format("{} using 1:2 with linespoints {}{} pointinterval {}",
+                                      name,
+                                      stroke(look, look.dash),
+                                      mark,
+                                      (curve.points.size() + 9) / 10)
+                        : fmt::format("{} using 1:2 with lines {}", name, stroke(look, look.dash)));
         }
         parts.insert(parts.end(), lines.begin(), lines.end());
         return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
@@ -536,7 +538,54 @@ class Picture {
     Canvas canvas_{};
 };
 
+PictureCurve curve_told(const std::string& name, const JsonValue& told) {
+    PictureCurve curve{name, {}};
+    for (const JsonValue& point : told.items()) {
+        const std::vector<double> numbers = point.numbers();
+        if (numbers.size() == 2)
+            curve.points.push_back({numbers[0], numbers[1]});
+        else if (numbers.size() == 4)
+            curve.points.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
+        else
+            point.fail("[x, y] or [x, y, low, high]");
+    }
+    return curve;
+}
+
+PicturePanel panel_told(const JsonValue& told) {
+    constexpr std::array keys{
+        "title", "x", "y", "curves", "log_x", "log_y", "marks", "columns", "bars", "joined"};
+    for (const auto& [key, value] : told.members())
+        if (std::ranges::find(keys, key) == keys.end())
+            value.fail(fmt::format("left out: a panel has {}", fmt::join(keys, ", ")));
+    const auto flag = [&](const char* key, bool otherwise) {
+        const auto found = told.find(key);
+        return found ? found->boolean() : otherwise;
+    };
+    PicturePanel panel{.title = told.at("title").text(),
+                       .x = told.at("x").text(),
+                       .y = told.at("y").text(),
+                       .curves = {},
+                       .log_x = flag("log_x", false),
+                       .log_y = flag("log_y", false)};
+    panel.intervals_as_bars = flag("bars", false);
+    panel.joined = flag("joined", true);
+    if (const auto marks = told.find("marks")) panel.marks = marks->numbers();
+    if (const auto columns = told.find("columns"))
+        for (const JsonValue& word : columns->items()) panel.columns.push_back(word.text());
+    for (const auto& [name, points] : told.at("curves").members())
+        panel.curves.push_back(curve_told(name, points));
+    return panel;
+}
+
 }  // namespace
+
+std::vector<PicturePanel> panels_from_json(std::string_view text) {
+    const JsonDocument document(text);
+    std::vector<PicturePanel> panels;
+    for (const JsonValue& told : document.root().items()) panels.push_back(panel_told(told));
+    return panels;
+}
 
 std::string picture_script(const std::string& path, std::vector<PicturePanel> panels) {
     std::vector<Plot> plots;

@@ -35,8 +35,22 @@ struct PictureAxis {
                                   std::size_t most = 8);
 /// From zero to `top`, which is positive.
 [[nodiscard]] PictureAxis axis_of_bars(double top);
-/// Words from top to bottom, at 0, 1, ...
-[[nodiscard]] PictureAxis axis_of_words(const std::vector<std::string>& words);
+/// Words at 0, 1, ...; `down`: from high to low.
+[[nodiscard]] PictureAxis axis_of_words(const std::vector<std::string>& words, bool down);
+
+/// What a curve looks like.
+struct PictureLook {
+    std::string colour;
+    int dash = 1;
+    int point = 0;  ///< 0: none
+    [[nodiscard]] bool operator==(const PictureLook&) const = default;
+};
+/// Looks of the curves of one picture: a known mechanism or bound has its own in every picture,
+/// others have colours, dashes and points in turn. 'NAME: DETAIL' has the colour of NAME, and
+/// 'NAME (ours)' looks like NAME. No two are alike, up to 240.
+/// @param curves their names, each once.
+[[nodiscard]] std::vector<std::pair<std::string, PictureLook>> looks_of(
+    const std::vector<std::string>& curves);
 
 /// Letters of UTF-8.
 [[nodiscard]] std::size_t letters_in(const std::string& text);

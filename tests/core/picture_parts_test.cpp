@@ -1,4 +1,4 @@
-#include "core/picture_axis.hpp"
+#include "core/picture_parts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -63,12 +63,13 @@ TEST(PictureAxis, LeavesOutWhatALogarithmHasNot) {
     EXPECT_GT(axis_of({-1, 0, 3, 40}, true).low, 2);
 }
 
-TEST(PictureAxis, OfBarsStartsAtZeroAndOfWordsGoesDown) {
+TEST(PictureAxis, OfBarsStartsAtZeroAndOfWordsHasRoomForBars) {
     EXPECT_EQ(axis_of_bars(2).low, 0);
     EXPECT_EQ(axis_of_bars(2).nearest_inside(infinity), 2);
-    const PictureAxis words = axis_of_words({"ldp", "a\nlonger"});
+    const PictureAxis words = axis_of_words({"ldp", "a\nlonger"}, true);
     EXPECT_LT(words.part(1), words.part(0));
     EXPECT_EQ(words.nearest_inside(7), 1.5);
+    EXPECT_EQ(axis_of_words({"ldp", "decor"}, false).low, -0.5);
     EXPECT_EQ(words.longest_name(), 6U);
     EXPECT_TRUE(
         test::contains(words.commands('y'), "set ytics ('ldp' 0, 'a'.\"\\n\".'longer' 1)\n"));
@@ -79,6 +80,33 @@ TEST(PictureAxis, CountsLettersNotBytes) { EXPECT_EQ(letters_in("10⁻⁵ ε"), 
 TEST(PictureAxis, MovesByPartsOfItself) {
     EXPECT_NEAR(PictureAxis({1, 100, true}).moved(1, 0.5), 10, 1e-12);
     EXPECT_NEAR(PictureAxis({0, 4, false}).moved(1, 0.5), 3, 1e-12);
+}
+
+TEST(PictureLook, GivesEveryCurveALookOfItsOwn) {
+    // All of the first three have the same look of their own.
+    std::vector<std::string> names{"mafalda", "homomorphic", "secure sums", "ldp"};
+    for (int i = 0; i < 150; ++i) names.push_back("variant " + std::to_string(i));
+    for (int i = 0; i < 20; ++i) names.push_back("ldp: " + std::to_string(i));
+    const auto looks = looks_of(names);
+    ASSERT_EQ(looks.size(), names.size());
+    for (std::size_t i = 0; i < looks.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            EXPECT_FALSE(looks[i].second == looks[j].second)
+                << looks[i].first << " and " << looks[j].first;
+}
+
+TEST(PictureLook, GivesDetailsOfOneThingOneColour) {
+    const auto looks = looks_of({"mine", "other: 1", "other: 2", "ldp: exact"});
+    EXPECT_EQ(looks[1].second.colour, looks[2].second.colour);
+    EXPECT_NE(looks[0].second.colour, looks[1].second.colour);
+    EXPECT_EQ(looks[3].second.colour, looks_of({"ldp"})[0].second.colour);
+}
+
+TEST(PictureLook, IsTheSameInEveryPictureForAKnownName) {
+    const PictureLook look = looks_of({"pairs q=1"})[0].second;
+    EXPECT_EQ(looks_of({"mine", "pairs q=1 (ours)"})[1].second, look);
+    EXPECT_EQ(looks_of({"pairs q=1 (ours): 2 agents"})[0].second.colour, look.colour);
+    EXPECT_EQ(looks_of({"ldp"})[0].second, (PictureLook{"#d55e00", 1, 4}));
 }
 
 }  // namespace
