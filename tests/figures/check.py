@@ -191,7 +191,8 @@ def looks_in(script, panels):
 
 
 def check_looks():
-    """In every kept picture curves look different, axes have two ticks or more, letters can be read, and names stand there once a panel."""
+    """Every kept picture is what is drawn of its table; curves look different, axes have two ticks or more, letters can be read, and
+    names stand there once a panel."""
     for path, made, points in kept_pictures():
         panels = pictures.panels_of(made, points)
         script = script_of(panels)
@@ -206,6 +207,13 @@ def check_looks():
             require(len(marked) > 1, f"{made.name}: an axis {axis} is marked at {marked}")
         for curve in looks:
             require(curve in " ".join(texts), f"{made.name}: {curve} is not named")
+        with tempfile.TemporaryDirectory() as folder:
+            again = pathlib.Path(folder) / path.name
+            pictures.draw(again, made, points)
+            kept, new = (file.read_text(encoding="utf-8") for file in (path, again))
+        of_gnuplot = [re.search("Produced by GNUPLOT [^<]*", text)[0] for text in (kept, new)]
+        require(kept == new or of_gnuplot[0] != of_gnuplot[1], f"{path} is not what is drawn of its table: deploy/figures --redraw all, "
+                                                               "or `pictures.draw` of what `picture` of the benchmark says")
 
 
 def drawn(curves, xs=(1, 2), panels=1, **how):
