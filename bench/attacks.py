@@ -3,10 +3,16 @@ import json
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 
 import common
 from common import median
+
+sys.path.append(str(common.ROOT / "bench" / "figures"))
+import figure
+import pictures
+import rows
 
 GRAPH, AGENTS = "florentine_families.edges", 15
 ROUNDS, CYCLE, EPSILON, CLIP = (24, 8, 10, 0.1) if common.QUICK else (64, 8, 10, 0.1)
@@ -93,49 +99,24 @@ def number(value):
     return "-" if value is None else "infinite" if value == float("inf") else f"{value:.3g}"
 
 
-def plot(runs):
-    """results/attacks.svg: error by distance, and mu of the worst target by size."""
-    blocks, errors, mus = [], [], []
-    for i, run in enumerate(runs):
-        rows = [t for t in run["targets"] if t["size"] == SHOWN_SIZE]
-        blocks.append(f"$e{i} << EOD")
-        for distance in sorted({t["distance"] for t in rows}):
-            blocks.append(f"{distance} {cell([t for t in rows if t['distance'] == distance])['error']}")
-        blocks.append("EOD")
-        blocks.append(f"$m{i} << EOD")
-        for size in SIZES:
-            mu = cell([t for t in run["targets"] if t["size"] == size])["mu"]
-            if mu < float("inf"):
-                blocks.append(f"{size} {mu}")
-        blocks.append("EOD")
-        style = f"with linespoints linecolor {i + 1} pointtype {i + 4}"
-        errors.append(f"$e{i} {style} title '{run['mechanism']}'")
-        if any(cell([t for t in run["targets"] if t["size"] == s])["mu"] < float("inf") for s in SIZES):
-            mus.append(f"$m{i} {style} notitle")
-    script = "\n".join(blocks) + f"""
-set terminal svg size 900,430 font 'sans,12' background 'white'
-set output '{common.RESULTS / "attacks.svg"}'
-set multiplot layout 1,2
-set grid
-set logscale y
-set format y '10^{{%T}}'
-set xtics 1
-set xrange [0.5:4.5]
-set yrange [1e-7:1e4]
-set key at graph 0.98, graph 0.6 samplen 2 spacing 0.9 font ',10'
-set xlabel 'distance from a coalition of {SHOWN_SIZE}'
-set ylabel 'relative error of a reconstructed row, median'
-plot {", ".join(errors)}, 1 with lines dashtype 2 linecolor 'gray' notitle
-unset logscale y
-set format y '%g'
-set xrange [0.5:3.5]
-set yrange [0:*]
-set xlabel 'agents that collude'
-set ylabel 'mu, target that is exposed most'
-plot {", ".join(mus)}
-unset multiplot
-"""
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+def picture(runs):
+    """Error by distance, and mu of the worst target by size: a figure and its rows."""
+    distances = sorted({t["distance"] for run in runs for t in run["targets"] if t["size"] == SHOWN_SIZE})
+    found = [rows.Row("error", "no better than zero", distance, 1) for distance in distances]
+    infinite = []
+    for run in runs:
+        curve = run["mechanism"].replace(", q=", " q=")
+        shown = [t for t in run["targets"] if t["size"] == SHOWN_SIZE]
+        found += [rows.Row("error", curve, distance, cell([t for t in shown if t["distance"] == distance])["error"])
+                  for distance in sorted({t["distance"] for t in shown})]
+        mus = {size: cell([t for t in run["targets"] if t["size"] == size])["mu"] for size in SIZES}
+        found += [rows.Row("mu", curve, size, mu) for size, mu in mus.items() if mu < float("inf")]
+        infinite += [curve] if min(mus.values()) == float("inf") else []
+    worst = "(b) the target exposed most" + (f" ({', '.join(infinite)}: infinite)" if infinite else "")
+    panels = [figure.Panel("error", f"(a) rows reconstructed by {SHOWN_SIZE} agents", ("distance", "distance from them"),
+                           ("error", "relative error, median"), log_y=True, ticks=distances),
+              figure.Panel("mu", worst, ("size", "agents that collude"), ("mu", "mu"), ticks=SIZES)]
+    return figure.Figure("attacks", "", panels, None, None), found
 
 
 def main():
@@ -145,22 +126,22 @@ def main():
             runs.append(measure(name, options, folder))
         print(f"{name}: done", flush=True)
     common.RESULTS.mkdir(parents=True, exist_ok=True)
-    plot(runs)
+    pictures.draw(common.RESULTS / "attacks.svg", *picture(runs))
     text = (f"Florentine families ({AGENTS} agents), {ROUNDS} rounds, one record an agent in every {CYCLE}th of them, "
             f"record adjacency,\nepsilon {EPSILON} against an eavesdropper, {COALITIONS} coalitions of every size drawn "
             "at random, who see what their neighbours\nsend them. Reconstruction: rows of 8 numbers, relative error "
             "|estimate - row| / |row| (1: no better than zero); hidden: rows\nthat many others would have looked like. "
             "mu: of the accountant, inputs fixed in advance, the largest and the mean over targets.\n\n")
-    rows = []
+    lines = []
     for run in runs:
         for size in SIZES:
             of_size = [t for t in run["targets"] if t["size"] == size]
             for distance in sorted({t["distance"] for t in of_size}):
                 at = cell([t for t in of_size if t["distance"] == distance])
-                rows.append([run["mechanism"], size, distance, at["targets"], at["hidden"], at["exact"],
+                lines.append([run["mechanism"], size, distance, at["targets"], at["hidden"], at["exact"],
                              at["recovered"], number(at["error"]), number(at["best_error"]), number(at["mu"]), number(at["mu_mean"])])
     text += common.table(["mechanism", "colluders", "distance", "rows", "hidden", "exact", "recovered", "median error",
-                          "least error", "mu", "mean mu"], rows)
+                          "least error", "mu", "mean mu"], lines)
     text += ("\nThe likelihood-ratio attack on the target with the largest mu (any, where all are infinite); interval at "
              "99%.\n\n")
     text += common.table(
@@ -179,4 +160,5 @@ def main():
                                      "runs": runs}, text)
 
 
-main()
+if __name__ == "__main__":
+    main()

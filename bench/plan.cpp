@@ -1,18 +1,14 @@
 // Time to solve a corn plan, and the same problem as an SDPA file for other solvers.
 //
 //   bench_plan solve AGENTS UTILITY REPETITIONS    seconds of every repetition, value, gap as JSON
-//   bench_plan low_rank AGENTS UTILITY RANK        objective of s2 I + (rank RANK), times the best
 //   bench_plan sdpa AGENTS UTILITY FORM            the problem as text; FORM: blocks, joint
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
-#include "core/linear_algebra.hpp"
 #include "core/stopwatch.hpp"
 #include "design/spatial_solver.hpp"
 #include "setup.hpp"
@@ -74,37 +70,6 @@ void solve(int agents, const sotto::Utility& utility, int repetitions) {
     json["status"] = name_of(solution.status);
     json["iterations"] = solution.iterations;
     fmt::print("{}\n", json.dump());
-}
-
-/// What fewer streams cost: R = s2 I + the largest `rank` eigenvectors of the optimal R, each with
-/// the rest of its eigenvalue, scaled to feasibility; the best s2 of a fine grid. An agent draws
-/// rank + 1 streams.
-void low_rank(int agents, const sotto::Utility& utility, int rank) {
-    const sotto::Graph graph = sotto::bench::random_graph(agents);
-    const Eigen::MatrixXd matrix = sotto::utility_matrix(
-        sotto::MixingMatrix::from_rule(graph, sotto::MixingRule::metropolis), utility, rounds);
-    const Eigen::VectorXd kappa = Eigen::VectorXd::Ones(agents);
-    const sotto::SpatialSolution best = sotto::solve_spatial_covariance(matrix, kappa);
-    const sotto::SymmetricEigen eigen = sotto::symmetric_eigen(best.covariance);
-    const int kept = std::min(rank, agents);
-    double lowest = matrix.trace();  // rank 0: ldp
-    for (int i = 0; i <= 400; ++i) {
-        const double private_variance =
-            eigen.values(0) * std::pow(eigen.values(agents - 1) / eigen.values(0), i / 400.0);
-        Eigen::VectorXd values = Eigen::VectorXd::Constant(agents, private_variance);
-        values.tail(kept) = eigen.values.tail(kept).cwiseMax(private_variance);
-        const double excess = (eigen.vectors.cwiseAbs2() * values.cwiseInverse()).maxCoeff();
-        const double value =
-            excess * (eigen.vectors.transpose() * matrix * eigen.vectors).diagonal().dot(values);
-        lowest = std::min(lowest, value);
-    }
-    fmt::print("{}\n",
-               nlohmann::ordered_json{{"agents", agents},
-                                      {"utility", sotto::name_of(utility)},
-                                      {"rank", rank},
-                                      {"times_optimum", lowest / best.value},
-                                      {"ldp_times_optimum", matrix.trace() / best.value}}
-                   .dump());
 }
 
 /// min c.x  s.t.  sum_i x_i F_i - F_0 positive semidefinite, entry by entry.
@@ -178,18 +143,13 @@ void print_sdpa(int agents, const sotto::Utility& utility, const std::string& fo
 int main(int argc, char** argv) {
     try {
         const std::vector<std::string> words(argv + 1, argv + argc);
-        if (words.size() != 4 ||
-            (words[0] != "solve" && words[0] != "sdpa" && words[0] != "low_rank"))
+        if (words.size() != 4 || (words[0] != "solve" && words[0] != "sdpa"))
             throw sotto::ConfigError(
-                "usage: bench_plan solve AGENTS UTILITY REPETITIONS | low_rank AGENTS UTILITY RANK "
-                "| "
-                "sdpa AGENTS UTILITY FORM");
+                "usage: bench_plan solve AGENTS UTILITY REPETITIONS | sdpa AGENTS UTILITY FORM");
         const int agents = std::stoi(words[1]);
         const sotto::Utility utility = sotto::parse_utility("utility", words[2]);
         if (words[0] == "solve")
             solve(agents, utility, std::stoi(words[3]));
-        else if (words[0] == "low_rank")
-            low_rank(agents, utility, std::stoi(words[3]));
         else
             print_sdpa(agents, utility, words[3]);
         return 0;

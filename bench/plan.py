@@ -4,11 +4,17 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import time
 
 import common
 from common import median
+
+sys.path.append(str(common.ROOT / "bench" / "figures"))
+import figure
+import pictures
+import rows
 
 SIZES = [20, 50] if common.QUICK else [20, 50, 100, 200, 300, 500, 1000]
 UTILITIES = ["one-step", "horizon:200"]
@@ -114,32 +120,13 @@ def compare(agents, utility, ours):
     return comparisons
 
 
-def data_name(utility):
-    return re.sub(r"\W", "_", utility)
-
-
-def plot(runs):
-    """results/plan.svg: growth in n on logarithmic axes."""
-    lines = []
-    for utility in UTILITIES:
-        lines.append(f"${data_name(utility)} << EOD")
-        lines += [f"{r['agents']} {r['median_solve_seconds']}" for r in runs if r["utility"] == utility]
-        lines.append("EOD")
-    curves = ", ".join(
-        f"${data_name(u)} with linespoints pointtype 7 title '{u}'" for u in UTILITIES)
-    anchor = max((r for r in runs if r["utility"] == UTILITIES[-1]), key=lambda r: r["agents"])
-    cubic = anchor["median_solve_seconds"] / anchor["agents"] ** 3
-    script = "\n".join(lines) + f"""
-set terminal svg size 640,420 font 'sans,13' background 'white'
-set output '{common.RESULTS / "plan.svg"}'
-set logscale xy
-set xlabel 'agents'
-set ylabel 'seconds to solve (relative gap 1e-6)'
-set key left top
-set grid
-plot {curves}, {cubic} * x**3 with lines dashtype 2 linecolor 'gray' title 'n^3'
-"""
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+def picture(runs):
+    """Growth in n on logarithmic axes: a figure and its rows."""
+    solved = [rows.Row("growth", r["utility"], r["agents"], r["median_solve_seconds"]) for r in runs]
+    last = max((row for row in solved if row.curve == UTILITIES[-1]), key=lambda row: row.x)
+    cubic = [rows.Row("growth", "n³", agents, last.y * (agents / last.x) ** 3) for agents in sorted({row.x for row in solved})]
+    panel = figure.Panel("growth", "corn plans, relative gap 1e-6", ("n", "agents n"), ("seconds", "seconds to solve"), log_x=True, log_y=True)
+    return figure.Figure("plan", "", [panel], None, None), solved + cubic
 
 
 def main():
@@ -149,7 +136,7 @@ def main():
         for utility in UTILITIES:
             comparisons += compare(agents, utility, solve(agents, utility))
     common.RESULTS.mkdir(parents=True, exist_ok=True)
-    plot(runs)
+    pictures.draw(common.RESULTS / "plan.svg", *picture(runs))
     text = ("Corn plan, Erdos-Renyi p=0.5, relative gap 1e-6, two threads. solve: the covariance; plan: utility\n"
             "matrix, covariance at the default gap, factor and its verification. Medians.\n\n")
     text += common.table(
@@ -170,4 +157,5 @@ def main():
                                   "comparisons": comparisons}, text)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -59,7 +59,7 @@ set(SOTTO_PRECOMPILED <algorithm> <array> <cmath> <cstdint> <filesystem> <functi
 function(sotto_library room)
     cmake_parse_arguments(ARG "INTERNAL" "" "DEPENDS;PRIVATE_DEPENDS" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/(main|write_option_pages)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(main|write_option_pages|write_picture)\\.cpp$")
     # Users of an installed library need not have headers that only its own sources include.
     list(APPEND ARG_PRIVATE_DEPENDS fmt::fmt nlohmann_json::nlohmann_json Boost::headers)
     list(TRANSFORM ARG_PRIVATE_DEPENDS REPLACE "^.+$" "$<BUILD_INTERFACE:\\0>"

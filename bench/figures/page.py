@@ -100,8 +100,8 @@ SERVER, FREE, JOINT and SCALE are our own.
 | `--femnist DIR` | finds LEAF's JSON files of FEMNIST there |
 
 Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); figures without their data are skipped, with a message. An interrupted run keeps
-its finished trainings. sotto computes (`plan`, `account`, `train`, `sweep`); `bench/figures` compares and draws. Copy its sweep files
-(`*.ini`) for your own experiments.
+its finished trainings. sotto computes (`plan`, `account`, `train`, `sweep`), `bench/figures` compares, and `sotto_picture`, built beside sotto,
+draws. Copy the sweep files of `bench/figures` (`*.ini`) for your own experiments.
 
 ## How figures are compared
 

@@ -1,34 +1,12 @@
-"""Pictures of figures: panels of named lines, drawn by gnuplot. No picture is wider than a page, so letters keep their size."""
-import dataclasses
+"""Pictures of figures: their panels as sotto_picture (src/core/picture.hpp) takes them, which lays them out and has gnuplot draw them."""
+import json
 import re
 import subprocess
-import textwrap
 
 import common
-from axes import Axis, axis_of, quoted
-from rows import number
 
-# Colours that people with any colour vision can tell apart (Okabe and Ito), black and grey.
-BLACK, GREY, BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY = (
-    "#000000", "#777777", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
-# (colour, dash, point; 0: none) of a mechanism, in every figure.
-STYLES = {
-    "none": (GREY, 3, 0), "cdp": (BLACK, 2, 1), "ldp": (VERMILION, 1, 4), "decor": (ORANGE, 1, 8), "decor horizon": (ORANGE, 4, 9),
-    "corn one-step": (SKY, 1, 6), "corn horizon": (BLUE, 1, 7), "corn one-step, exact": (SKY, 4, 2),
-    "pairs q=1": (GREEN, 1, 9), "pairs q=2": (GREEN, 2, 11), "pairs, records in turn": (GREEN, 4, 12),
-    "mafalda": (PURPLE, 1, 5), "space-time": (BLUE, 1, 13), "anti-pgd": (ORANGE, 1, 10),
-    "no shared seed (ldp)": (VERMILION, 2, 0), "local DP": (VERMILION, 2, 0), "all messages (LDP)": (VERMILION, 2, 0),
-    "a seed for every pair (190)": (GREEN, 1, 0), "laplace": (ORANGE, 1, 12), "homomorphic": (PURPLE, 1, 5),
-    "central aggregation, T/n": (BLACK, 2, 0), "trusted aggregator": (BLACK, 2, 1), "one server, all data": (BLACK, 1, 3),
-    "each agent alone": (PURPLE, 1, 10), "constant sign ([G])": (ORANGE, 1, 8), "certified": (BLUE, 2, 7),
-    "exact accounting": (BLUE, 1, 7), "Muffliato's bound": (ORANGE, 1, 5), "the paper's formula": (PURPLE, 4, 12),
-    "messages": (SKY, 1, 7), "secure sums": (PURPLE, 1, 5), "[G] Theorem 2": (PURPLE, 2, 4), "[G] Theorem 3": (ORANGE, 2, 12),
-    "[G] Theorem 4": (BLACK, 2, 6), "Theorem 3": (ORANGE, 1, 12), "Theorem 4": (BLACK, 1, 6),
-}
 # Variants that no paper has: pictures mark them as ours.
-OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "space-time", "exact accounting")
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
-POINTS = (7, 6, 5, 4, 9, 8, 11, 10, 13, 12)
+OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "pairs q=3", "space-time", "exact accounting")
 
 
 def name_of(curve):
@@ -37,210 +15,34 @@ def name_of(curve):
     return f"{base} (ours)" + (f":{detail}" if detail else "") if base in OURS else curve
 
 
-def styles_of(curves):
-    """{curve: (colour, dash, point)}. 'NAME: DETAIL' has the colour of NAME. @throws ValueError if two look the same."""
-    chosen, colours = {curve: STYLES[curve] for curve in curves if curve in STYLES}, {}
-    for curve in curves:
-        if curve not in chosen:
-            used = [colour for colour, _, _ in chosen.values()]
-            base = curve.split(":")[0]
-            colour = colours.setdefault(base, STYLES[base][0] if base in STYLES else min(COLOURS, key=used.count))
-            taken = [point for _, _, point in chosen.values()]
-            chosen[curve] = (colour, 1 + used.count(colour) % 4, min(POINTS, key=taken.count))
-    same = [curve for curve in chosen if list(chosen.values()).count(chosen[curve]) > 1]
-    if same:
-        raise ValueError(f"curves of one picture look the same: {', '.join(same)}; give them other STYLES")
-    return chosen
+def panels_of(figure, rows):
+    """What is drawn of a figure."""
+    drawn = [(panel, [row for row in rows if row.panel == panel.key and row.curve not in panel.left_out
+                      and (panel.top is None or row.y <= panel.top)]) for panel in figure.panels if panel.drawn]
+    return [panel_of(panel, points) for panel, points in drawn if points]
 
 
-def block(name, lines):
-    return f"${name} << EOD\n" + "\n".join(lines) + "\nEOD\n"
-
-
-# Sizes in pixels. LETTER: an upper bound of the mean width of a letter.
-WIDTH, ONE_PANEL, HEIGHT, ABOVE, BELOW = 830, 680, 330, 36, 70
-FONT, LETTER, LINE, SAMPLE = 13, 7.5, 16, 26
-DIRECT = 7  # most curves of a panel that are named at their ends
-START = ["set multiplot", "set border 3 back", "set tics nomirror out", 'set grid back lc rgb "#dddddd" lt 1 lw 0.5', "unset key"]
-
-
-@dataclasses.dataclass
-class Plot:
-    """A panel with its drawn curves: {curve: rows from left to right}."""
-    panel: object
-    curves: dict
-    x: Axis
-    y: Axis
-    named: bool = True  # whether curves are named at their ends
-
-    def across(self, row):
-        """The place of a row on the x axis: bars of several curves stand side by side."""
-        step = 0 if not self.panel.bars else 0.06 if isinstance(self.panel.ticks, dict) else 0.01
-        return self.x.moved(row.x, step * (list(self.curves).index(row.curve) - (len(self.curves) - 1) / 2))
-
-
-def plot_of(panel, rows):
-    """Axes span all curves and intervals, with room around them if intervals are far wider than the curves differ."""
-    inside = [row for row in rows if row.curve not in panel.left_out and (panel.top is None or row.y <= panel.top)]
-    curves = {curve: sorted((row for row in inside if row.curve == curve), key=lambda row: row.x)
-              for curve in dict.fromkeys(row.curve for row in inside)}
-    means = [row.y for row in inside]
-    ends = means + [value for row in inside for value in (row.low, row.high) if value is not None]
-    slab = not panel.log_y and max(ends) - min(ends) > 4 * (max(means) - min(means)) > 0
-    return Plot(panel, curves, axis_of([row.x for row in inside], panel.log_x, panel.ticks, 0.06 if panel.bars else 0.04, 4),
-                axis_of(ends, panel.log_y, room=0.8 if slab else 0.04))
-
-
-def plots_of(figure, rows):
-    return [plot_of(panel, [row for row in rows if row.panel == panel.key]) for panel in figure.panels
-            if panel.drawn and any(row.panel == panel.key for row in rows)]
+def panel_of(panel, rows):
+    words = panel.ticks if isinstance(panel.ticks, dict) else {}
+    place = {x: k for k, x in enumerate(words)}
+    curves = {}
+    for row in rows:
+        ends = [] if row.low is None else [row.low, row.high]
+        curves.setdefault(name_of(row.curve), []).append([place.get(row.x, row.x), row.y, *ends])
+    axis = {"columns": list(words.values()), "x": ""} if words else {"marks": panel.ticks or [], "x": panel.x[1]}
+    return axis | {"title": panel.title, "y": panel.y[1], "log_x": panel.log_x, "log_y": panel.log_y, "bars": panel.bars,
+                   "joined": panel.joined, "curves": curves}
 
 
 def draw(path, figure, rows):
-    """Draws panels in two columns. Few curves are named at their ends, more in a legend: in the free place beside three panels, or
-    below. @throws ValueError if two curves look the same, or an axis has fewer than two ticks."""
-    plots = plots_of(figure, rows)
-    styles = styles_of(list(dict.fromkeys(curve for plot in plots for curve in plot.curves)))
-    lined = {curve for plot in plots for curve, points in plot.curves.items() if plot.panel.joined and len(points) > 1}
-    columns = min(len(plots), 2)
-    direct = all(can_be_direct(plot) for plot in plots)
-    for plot, right in zip(plots, plots[1:]):
-        plot.named = not (plots.index(plot) % 2 == 0 and set(plot.curves) <= set(right.curves))
-    entries = [(curve, name_of(curve)) for curve in styles]
-    width = WIDTH if columns == 2 else ONE_PANEL
-    across = 1 if len(plots) == 3 else max(1, int((width - 40) / (LETTER * max(len(name) for _, name in entries) + SAMPLE + 24)))
-    below = 0 if direct or len(plots) == 3 else 24 * -(-len(entries) // across) + 14
-    canvas = Canvas(width, -(-len(plots) // columns) * HEIGHT + below)
-    data, script = [], [f'set terminal svg size {canvas.width},{canvas.height} noenhanced background rgb "white" font "Helvetica,{FONT}"',
-                        f'set output "{path}"', *START]
-    for p, (plot, box) in enumerate(zip(plots, boxes(plots, width, columns, direct))):
-        samples = end_samples(canvas, plot, box, styles, lined) if direct and plot.named else []
-        if not direct and plot is plots[-1]:
-            left, top = (width / 2 + 60, HEIGHT + ABOVE + 10) if len(plots) == 3 else (30, canvas.height - below + 8)
-            step = (width - 40) / across
-            samples = [line for e, (curve, name) in enumerate(entries) for line in canvas.sample(
-                left + e % across * step, top + e // across * 24, name, styles[curve], curve in lined)]
-        blocks, lines = panel_script(f"d{p}", plot, styles)
-        data += blocks
-        script += [*canvas.margins(box), "unset label", "unset arrow", *axis_names(canvas, plot, box), *samples, *lines]
     path.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["gnuplot"], input="".join(data) + "\n".join([*script, "unset multiplot"]) + "\n", text=True, check=True)
+    subprocess.run([common.BUILD / "sotto_picture", path], input=json.dumps(panels_of(figure, rows)), text=True, check=True)
     shrink(path)
 
 
-@dataclasses.dataclass
-class Canvas:
-    """gnuplot commands in pixels from the upper left corner."""
-    width: int
-    height: int
-
-    def place(self, x, y):
-        return f"screen {x / self.width:.5f},{1 - y / self.height:.5f}"
-
-    def margins(self, box):
-        left, top, right, bottom = box
-        return [f"set {name}margin at screen {part:.5f}" for name, part in (
-            ("l", left / self.width), ("r", right / self.width), ("t", 1 - top / self.height), ("b", 1 - bottom / self.height))]
-
-    def sample(self, x, y, name, style, lined):
-        """A piece of a curve from x, with its name to the right."""
-        colour, dash, point = style
-        line = [f"set arrow from {self.place(x, y)} to {self.place(x + SAMPLE, y)} nohead {stroke(style)}"] if lined else []
-        mark = [f'set label "" at {self.place(x + SAMPLE / 2, y)} point pt {point} ps 0.7 lc rgb "{colour}"'] if point else []
-        first = y - (name.count("\n") * LINE) / 2
-        return line + mark + [f"set label {quoted(part)} at {self.place(x + SAMPLE + 5, first + k * LINE)} left"
-                              for k, part in enumerate(name.split("\n"))]
-
-
-def axis_names(canvas, plot, box):
-    """The title, and the names of the axes (none for categories)."""
-    left, top, right, bottom = box
-    middle, beside = (left + right) / 2, LETTER * max(map(len, plot.y.ticks.values())) + 32
-    return [f"set label {quoted(text)} at {canvas.place(x, y)} center{turned}" for text, x, y, turned in (
-        (plot.panel.title, middle, top - 20, ""), (plot.panel.y[1], left - beside, (top + bottom) / 2, " rotate"),
-        ("" if isinstance(plot.panel.ticks, dict) else plot.panel.x[1], middle, bottom + 49, ""))]
-
-
-def stroke(style, dash=None):
-    return f'lc rgb "{style[0]}" lw 1.8 dt {dash or style[1]}'
-
-
-def boxes(plots, width, columns, direct):
-    """(left, top, right, bottom) of the axes of every plot."""
-    left = 42 + LETTER * max(len(text) for plot in plots for text in plot.y.ticks.values())
-    beside = [max([16] + [SAMPLE + 24 + LETTER * max(len(line) for curve in plot.curves for line in wrapped(curve, columns).split("\n"))
-                          for p, plot in enumerate(plots) if direct and plot.named and p % columns == column
-                          and not (columns == 2 and p % 2 == 0 and plot is plots[-1])]) for column in range(columns)]
-    axes = (width - columns * left - sum(beside)) / columns
-    starts = [left, 2 * left + axes + beside[0]]
-    return [(starts[p % columns], p // columns * HEIGHT + ABOVE, starts[p % columns] + axes, (p // columns + 1) * HEIGHT - BELOW)
-            for p in range(len(plots))]
-
-
-def wrapped(curve, columns):
-    return textwrap.fill(name_of(curve), 18 if columns == 2 else 24)
-
-
-def can_be_direct(plot):
-    """Whether names fit at the ends of the curves, and are near them."""
-    return len(plot.curves) <= DIRECT and all(plot.x.part(points[-1].x) > 0.5 for points in plot.curves.values())
-
-
-def end_samples(canvas, plot, box, styles, lined):
-    """Names beside the ends of curves, as near to them as possible without overlap, and thin lines to them."""
-    left, top, right, bottom = box
-    names = {curve: wrapped(curve, 2 if canvas.width == WIDTH else 1) for curve in plot.curves}
-    order = sorted(plot.curves, key=lambda curve: -plot.curves[curve][-1].y)
-    wanted = [bottom - plot.y.part(plot.curves[curve][-1].y) * (bottom - top) for curve in order]
-    heights = [LINE * (names[curve].count("\n") + 1) + 2 for curve in order]
-    commands = []
-    for curve, y in zip(order, spread(wanted, heights, top - 8, bottom + 8)):
-        end, style = plot.curves[curve][-1], styles[curve]
-        commands += [f"set arrow from first {number(plot.across(end))},{number(end.y)} to {canvas.place(right + 10, y)} nohead "
-                     f'lc rgb "{style[0]}" lw 0.7', *canvas.sample(right + 10, y, names[curve], style, curve in lined)]
-    return commands
-
-
-def spread(wanted, heights, low, high):
-    """Middles of boxes of these heights, from low to high, without overlap and near the wanted ones (ascending)."""
-    groups = []
-    for middle, height in zip(wanted, heights):
-        groups.append([[middle], [height]])
-        while True:
-            tops = [min(max(sum(middles) / len(middles) - sum(tall) / 2, low), high - sum(tall)) for middles, tall in groups]
-            if len(groups) < 2 or tops[-2] + sum(groups[-2][1]) <= tops[-1]:
-                break
-            middles, tall = groups.pop()
-            groups[-1] = [groups[-1][0] + middles, groups[-1][1] + tall]
-    return [top + sum(tall[:k]) + tall[k] / 2 for top, (_, tall) in zip(tops, groups) for k in range(len(tall))]
-
-
-def panel_script(prefix, plot, styles):
-    """Data blocks and commands of one panel."""
-    panel = plot.panel
-    script = [*plot.x.commands("x"), *plot.y.commands("y")]
-    intervals = sum(any(row.low is not None for row in points) for points in plot.curves.values())
-    data, bands, lines = [], [], []
-    for c, (curve, points) in enumerate(plot.curves.items()):
-        name, style = f"{prefix}_{c}", styles[curve]
-        data.append(block(name, [" ".join(number(row.y if value is None else value) for value in (
-            plot.across(row), row.y, row.low, row.high)) for row in points]))
-        if any(row.low is not None for row in points):
-            if panel.bars:
-                lines.append(f"${name} using 1:2:3:4 with yerrorbars {stroke(style, 1)} pt {style[2]} ps 0.7")
-            else:
-                low = f"($3>{plot.y.low:g}?$3:{plot.y.low:g})"
-                bands.append(f'${name} using 1:{low}:4 with filledcurves lc rgb "{style[0]}" fs transparent solid '
-                             f"{min(0.15, 0.45 / intervals):.3f} noborder")
-        if panel.joined or not panel.bars:
-            marks = f" pt {style[2]} ps 0.7 pointinterval {-(-len(points) // 10)}" if style[2] else ""
-            lines.append(f"${name} using 1:2 with {'linespoints' if marks else 'lines'} {stroke(style)}{marks}")
-    return data, [*script, "plot " + ", \\\n  ".join(bands + lines)]
-
-
 def shrink(path):
-    """Removes empty groups, defaults and line ends from gnuplot's SVG."""
-    text = path.read_text(encoding="utf-8")
+    """Removes empty groups, defaults, titles that name columns of data, and line ends from gnuplot's SVG."""
+    text = re.sub("<title>[^<]*</title>", "", path.read_text(encoding="utf-8"))
     for default in (' stroke-linecap="butt"', ' stroke-linejoin="miter"', ' font-family="Helvetica"', ' class="gridline"'):
         text = text.replace(default, "")
     text = re.sub(r"\s*\n\s*", "\n", text)

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
+#include <vector>
 
 #include "account/published_bound.hpp"
 #include "core/files.hpp"
 #include "core/gnuplot.hpp"
+#include "core/picture.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -49,52 +50,60 @@ std::string table_of(const AccountResult& result) {
     return table;
 }
 
+/// Distances to mark: whole numbers, all or, where they are many, every second, fifth, ...
+std::vector<double> marks_of(const std::vector<DistanceRow>& rows) {
+    int least = rows.front().distance, largest = least;
+    for (const DistanceRow& row : rows) {
+        least = std::min(least, row.distance);
+        largest = std::max(largest, row.distance);
+    }
+    constexpr int most = 10;
+    int step = 1;
+    for (int power = 1; (largest - least) / step >= most; power *= 10)
+        for (const int factor : {2, 5, 10})
+            if ((largest - least) / step >= most) step = factor * power;
+    std::vector<double> marks;
+    for (int distance = least; distance <= largest; ++distance)
+        if (distance % step == 0) marks.push_back(distance);
+    return marks;
+}
+
 /// One set of axes.
-/// @param data quoted name of the table.  @param first column of the smallest figure.
-std::string axes_of(const AccountResult& result,
-                    const std::string& data,
-                    std::string_view label,
-                    std::size_t first) {
-    std::string script = fmt::format(
-        "set ylabel '{0}'\n"
-        "plot {1} using 1:{3}:{2}:{4} with yerrorbars pointtype 7 title 'min, mean, max', "
-        "'' using 1:{3} with lines linetype 1 notitle, "
-        "'' using 1:{5} with lines dashtype 2 title 'local DP'",
-        label,
-        data,
-        first,
-        first + 1,
-        first + 2,
-        first + 3);
-    const auto bounds = view_bounds();
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (result.has_published(i))
-            script += fmt::format(", '' using 1:{} with linespoints title {}",
-                                  first + 4 + i,
-                                  quoted_for_gnuplot(bounds[i]->title));
-    return script + "\n";
+/// @param of the figures of a distance.
+PicturePanel panel_of(const AccountResult& result,
+                      const std::string& label,
+                      DistanceFigures DistanceRow::*of) {
+    PictureCurve exact{"mean (least to largest)", {}}, ldp{"local DP", {}};
+    std::vector<PictureCurve> published;
+    for (const PublishedBound* bound : view_bounds()) published.push_back({bound->title, {}});
+    bool infinite = false;
+    for (const DistanceRow& row : result.by_distance) {
+        const DistanceFigures& figures = row.*of;
+        const double x = row.distance;
+        infinite = infinite || std::isinf(figures.mean);
+        exact.points.push_back({x, figures.mean, figures.min, figures.max});
+        ldp.points.push_back({x, figures.ldp});
+        for (std::size_t i = 0; i < published.size() && i < figures.published.size(); ++i)
+            if (figures.published[i]) published[i].points.push_back({x, *figures.published[i]});
+    }
+    PicturePanel panel{.title = infinite ? "infinite where there is no point" : "",
+                       .x = "graph distance from the observer",
+                       .y = label,
+                       .curves = {std::move(exact), std::move(ldp)},
+                       .marks = marks_of(result.by_distance),
+                       .intervals_as_bars = true};
+    panel.curves.insert(panel.curves.end(), published.begin(), published.end());
+    return panel;
 }
 
 /// Epsilon and the divergence, on a logarithmic axis, as in [U] Figure 2.
-/// @param path of the picture.
-std::string script_of(const std::string& path,
-                      const std::string& table,
-                      const AccountResult& result) {
-    const std::string data = quoted_for_gnuplot(table);
-    const bool both = result.has_renyi();
-    std::string script = fmt::format(
-        "set terminal svg size {},420 font 'sans,13' background 'white'\n"
-        "set output {}\nset multiplot layout 1,{}\nset xlabel 'graph distance from the observer'\n"
-        "set xtics 1\nset grid\nset key top right\nset offsets 0.3, 0.3, 0, 0\nset yrange [0:*]\n",
-        both ? 1280 : 640,
-        quoted_for_gnuplot(path),
-        both ? 2 : 1);
-    script += axes_of(result, data, "epsilon", 2);
-    const std::size_t first_divergence = 2 + 4 + view_bounds().size() + 1;
-    if (both)
-        script += "set yrange [*:*]\nset logscale y\n" +
-                  axes_of(result, data, "Renyi divergence of order 2", first_divergence);
-    return script + "unset multiplot\n";
+std::vector<PicturePanel> panels_of(const AccountResult& result) {
+    std::vector<PicturePanel> panels{panel_of(result, "epsilon", &DistanceRow::epsilon)};
+    if (result.has_renyi()) {
+        panels.push_back(panel_of(result, "Renyi divergence of order 2", &DistanceRow::renyi));
+        panels.back().log_y = true;
+    }
+    return panels;
 }
 
 }  // namespace
@@ -122,7 +131,7 @@ void write_by_distance(const AccountResult& result, const std::string& path) {
         }))
         throw ConfigError(fmt::format(
             "--by-distance: there is no finite epsilon to draw; the table is in {}", table));
-    if (!draw_with_gnuplot(script_of(path, table, result)))
+    if (!draw_picture(path, panels_of(result)))
         throw ConfigError(fmt::format(
             "--by-distance: gnuplot could not draw {}; the table is in {}", path, table));
 }

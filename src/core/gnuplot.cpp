@@ -26,10 +26,13 @@ bool has_gnuplot() {
 
 std::string quoted_for_gnuplot(const std::string& text) {
     std::string quoted = "'";
-    for (const char c : text) {
-        quoted += c;
-        if (c == '\'') quoted += c;
-    }
+    for (const char c : text)
+        if (c == '\'')
+            quoted += "''";
+        else if (c == '\n')
+            quoted += "'.\"\\n\".'";
+        else
+            quoted += c;
     return quoted + "'";
 }
 

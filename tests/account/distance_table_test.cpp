@@ -43,6 +43,8 @@ TEST(DistanceTable, IsDrawnWithTheTableBesideIt) {
     expect_contains(read_file(path), "<svg");
     expect_contains(read_file(path), "muffliato");
     expect_contains(read_file(path), "Renyi divergence of order 2");
+    expect_contains(read_file(path), "local DP");
+    EXPECT_EQ(read_file(path).find("infinite"), std::string::npos);
     expect_contains(read_file(path + ".txt"), "\n1 1.5 2 2.5 9 nan nan nan 4 ");
 }
 
@@ -54,6 +56,15 @@ TEST(DistanceTable, IsDrawnWithoutDivergencesWhereLossesHaveNone) {
     for (DistanceRow& row : result.by_distance) row.renyi.mean = not_a_number;
     write_by_distance(result, path);
     EXPECT_EQ(read_file(path).find("Renyi"), std::string::npos);
+}
+
+TEST(DistanceTable, SaysWhatIsInfiniteInThePicture) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const TemporaryFolder folder;
+    AccountResult result = two_distances(infinity);
+    result.by_distance[0].epsilon.mean = infinity;
+    write_by_distance(result, folder.path("picture.svg"));
+    expect_contains(read_file(folder.path("picture.svg")), "infinite where there is no point");
 }
 
 TEST(DistanceTable, OfNothingFiniteIsNotDrawn) {

@@ -363,5 +363,56 @@ TEST(Compare, HasATableOfPlansAndTrainingsAtTheSameEpsilon) {
     expect_refused(directory, {"compare", "--mechanisms", "cron"}, 2, "did you mean 'corn'?");
 }
 
+TEST(Compare, TakesWhatAPlanCannotTellFromTheLedgersOfTrainings) {
+    const TempDir directory;
+    for (int site = 0; site < 3; ++site) {
+        std::string text = "x,label\n";
+        for (int r = 0; r < 60 + 20 * site; ++r)
+            text +=
+                fmt::format("{},{}\n", (r * 7 + site) % 20, (r * 7 + site) % 20 > 9 ? "b" : "a");
+        (void)directory.write(fmt::format("site_{}.csv", site), text);
+    }
+    const Outcome outcome = run_sotto(directory,
+                                      one_process,
+                                      {"compare",
+                                       "--mechanisms",
+                                       "decor,pairs",
+                                       "--data",
+                                       "site_*.csv",
+                                       "--label",
+                                       "label",
+                                       "--bounds",
+                                       "x=0:20",
+                                       "--adjacency",
+                                       "record-add-remove",
+                                       "--batch-size",
+                                       "0.2",
+                                       "--rounds",
+                                       "20",
+                                       "--topology",
+                                       "complete",
+                                       "--epsilon",
+                                       "2",
+                                       "--seeds",
+                                       "1,2",
+                                       "--output",
+                                       "out"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto rows = rows_of(directory / "out/comparison.csv");
+    ASSERT_EQ(rows.size(), 2U);
+    // decor keeps its promise against outsiders, pairs against one of the agents, too.
+    const auto figure = [&](std::size_t row, const char* column) {
+        return std::stod(rows[row].at(column));
+    };
+    EXPECT_NEAR(figure(0, "epsilon_outsider"), 2, 0.01);
+    EXPECT_GT(figure(0, "epsilon_curious"), 2.05);
+    EXPECT_LT(figure(1, "epsilon_outsider"), figure(1, "epsilon_curious"));
+    EXPECT_NEAR(figure(1, "epsilon_curious"), 2, 0.01);
+    EXPECT_EQ(rows[0].at("noise_of_ldp"), "");
+    EXPECT_NE(outcome.out.find("--sampling-probability Q"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("privacy    4 trainings together: epsilon "), std::string::npos)
+        << outcome.out;
+}
+
 }  // namespace
 }  // namespace sotto::test

@@ -16,6 +16,7 @@ namespace {
 TEST(Gnuplot, QuotesAnyText) {
     EXPECT_EQ(quoted_for_gnuplot("it's `a` \"b\" \\n"), "'it''s `a` \"b\" \\n'");
     EXPECT_EQ(quoted_for_gnuplot(""), "''");
+    EXPECT_EQ(quoted_for_gnuplot("a\nb"), "'a'.\"\\n\".'b'") << "a script's line ends a text";
 }
 
 TEST(Gnuplot, IsLookedForInThePathAndItsFailureIsReported) {

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -55,8 +56,8 @@ def make(folder, asked, name, *words):
     made = named(name)
     table = rows.Table(made, rows.read_csv(folder / "kept" / f"{name}.csv"))
     texts = " ".join(texts_of(folder / "kept" / f"{name}.svg"))
-    for curve in {curve for plot in pictures.plots_of(made, table.rows) for curve in plot.curves}:
-        require(pictures.name_of(curve) in texts, f"{name}: the picture does not name {curve}")
+    for curve in {curve for panel in pictures.panels_of(made, table.rows) for curve in panel["curves"]}:
+        require(curve in texts, f"{name}: the picture does not name {curve}")
     text = (folder / "kept.md").read_text(encoding="utf-8")
     require(f"## {name}" in text and f"kept/{name}.svg" in text, f"{name}: the page has no section of it")
     require("**Small.**" in text, f"{name}: the page does not say what is smaller than in the paper")
@@ -162,22 +163,57 @@ def check_page():
 
 # --- pictures ----------------------------------------------------------------------------------------------------------
 
-def check_looks():
-    """In every kept picture curves look different, axes have two ticks or more, letters can be read, and names stand there once a panel."""
+def kept_pictures():
+    """(path, figure, rows) of all kept pictures."""
+    import attacks
+    import plan
     for made in all_figures():
         path = ROOT / "docs" / "figures" / f"{made.name}.svg"
-        if not path.exists():
-            continue
-        plots = pictures.plots_of(made, rows.read_csv(path.with_suffix(".csv")))
-        styles = pictures.styles_of(dict.fromkeys(curve for plot in plots for curve in plot.curves))
-        require(len(set(styles.values())) == len(styles), f"{made.name}: two curves look the same: {styles}")
+        if path.exists():
+            yield path, made, rows.read_csv(path.with_suffix(".csv"))
+    for bench in (attacks, plan):
+        path = ROOT / "bench" / "results" / f"{bench.__name__}.svg"
+        yield path, *bench.picture(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["runs"])
+
+
+def script_of(panels):
+    """What sotto_picture tells gnuplot."""
+    return subprocess.run([running.common.BUILD / "sotto_picture"], input=json.dumps(panels), text=True, stdout=subprocess.PIPE,
+                          check=True).stdout
+
+
+def looks_in(script, panels):
+    """{curve: (colour, dash, point)} of a script."""
+    found = {}
+    for p, c, colour, dash, point in re.findall(r'\$d(\d+)_(\d+) using 1:2\S* with \w+ lc rgb "(\S+)" lw \S+ dt (\d)(?: pt (\d+))?', script):
+        found[list(panels[int(p)]["curves"])[int(c)]] = (colour, dash, point)
+    return found
+
+
+def check_looks():
+    """Every kept picture is what is drawn of its table; curves look different, axes have two ticks or more, letters can be read, and
+    names stand there once a panel."""
+    for path, made, points in kept_pictures():
+        panels = pictures.panels_of(made, points)
+        script = script_of(panels)
+        looks = looks_in(script, panels)
+        require(set(looks) == {curve for panel in panels for curve in panel["curves"]}, f"{made.name}: only {list(looks)} are drawn")
+        require(len(set(looks.values())) == len(looks), f"{made.name}: two curves look the same: {looks}")
         texts = texts_of(path, 11)
-        for plot in plots:
-            for axis in (plot.x, plot.y):
-                marked = [value for value, text in axis.ticks.items() if axis.low <= value <= axis.high and text.split("\n")[0] in texts]
-                require(len(marked) > 1, f"{made.name}, {plot.panel.key}: an axis is marked at {marked}")
-        for curve in styles:
-            require(pictures.name_of(curve) in " ".join(texts), f"{made.name}: {curve} is not named")
+        axes = re.findall(r"set ([xy])tics \((.*)\)", script)
+        require(len(axes) == 2 * len(panels), f"{made.name}: {len(axes)} axes of {len(panels)} panels")
+        for axis, ticks in axes:
+            marked = [text for text in re.findall(r"(?:^|, )'(.*?)'", ticks) if text in texts]
+            require(len(marked) > 1, f"{made.name}: an axis {axis} is marked at {marked}")
+        for curve in looks:
+            require(curve in " ".join(texts), f"{made.name}: {curve} is not named")
+        with tempfile.TemporaryDirectory() as folder:
+            again = pathlib.Path(folder) / path.name
+            pictures.draw(again, made, points)
+            kept, new = (file.read_text(encoding="utf-8") for file in (path, again))
+        of_gnuplot = [re.search("Produced by GNUPLOT [^<]*", text)[0] for text in (kept, new)]
+        require(kept == new or of_gnuplot[0] != of_gnuplot[1], f"{path} is not what is drawn of its table: deploy/figures --redraw all, "
+                                                               "or `pictures.draw` of what `picture` of the benchmark says")
 
 
 def drawn(curves, xs=(1, 2), panels=1, **how):
@@ -191,7 +227,7 @@ def drawn(curves, xs=(1, 2), panels=1, **how):
 
 
 def check_pictures():
-    """Few curves are named at their ends, more in one legend; categories are words; what cannot be read is refused."""
+    """Few curves are named at their ends, more in one legend; categories are words; a picture without a point is refused."""
     few, many = ["ldp", "decor", "new"], [f"curve {k}" for k in range(10)]
     for curves, panels in [(few, 1), (few, 2), (few, 3), (many, 1), (many, 2), (many, 3), (many, 4)]:
         texts = drawn(curves, panels=panels)
@@ -199,13 +235,7 @@ def check_pictures():
         require(all(texts.count(curve) == most for curve in curves), f"{panels} panels of {len(curves)} curves have texts {texts}")
     texts = drawn(few, ticks={1: "good", 2: "bad"})
     require("good" in texts and "bad" in texts and "1.5" not in texts[:2], f"categories are not words: {texts}")
-    for xs, log in [((5,), False), ((5,), True), ((0.5, 0.52), True), ((1e-6, 1), True), ((0, 1e-9), False), ((3, 40), True)]:
-        marks = pictures.axis_of(xs, log).ticks
-        require(2 <= len(marks) <= 8 and len(set(marks.values())) == len(marks), f"an axis of {xs} is marked {marks}")
-    refused(lambda: drawn(few, ticks={1: "alone"}, xs=(1,)), ValueError, "an axis with one tick is drawn")
-    pictures.STYLES["new"] = pictures.STYLES["ldp"]
-    told = refused(lambda: drawn(few), ValueError, "two curves that look the same are drawn")
-    require("new" in told and "ldp" in told, f"the refusal does not name the curves: {told}")
+    refused(lambda: drawn([]), subprocess.CalledProcessError, "nothing is drawn without a word")
 
 
 # --- what is computed beside sotto -----------------------------------------------------------------------------------

@@ -13,10 +13,10 @@
 #include "commands/sweep/sweep_job.hpp"
 #include "commands/sweep/sweep_report.hpp"
 #include "core/files.hpp"
-#include "core/gnuplot.hpp"
 #include "core/json.hpp"
 #include "core/numbers.hpp"
 #include "core/output.hpp"
+#include "core/picture.hpp"
 #include "options/option_parser.hpp"
 #include "options/option_set.hpp"
 #include "options/train_options.hpp"
@@ -73,36 +73,23 @@ std::vector<ComparedFigures> planned(const std::vector<ComparedFigures>& figures
     return rows;
 }
 
-/// A data block of the gnuplot script: label, noise, outsider, curious, accuracy. Infinite figures
-/// are replaced by `top`.
-std::string data_of(const std::vector<ComparedFigures>& rows, double top) {
-    std::string data = "$rows << END\n";
-    const auto number = [&](double value) {
-        return std::isnan(value) ? std::string("NaN") : fmt::format("{:.9g}", std::min(value, top));
-    };
-    for (const ComparedFigures& row : rows)
-        data += fmt::format("\"{}\" {} {} {} {}\n",
-                            row.label,
-                            number(row.noise),
-                            number(row.outsider),
-                            number(row.curious),
-                            number(row.accuracy ? row.accuracy->mean : not_a_number));
-    return data + "END\n";
+/// A bar for every mechanism.
+PictureCurve bars_of(const std::string& name,
+                     const std::vector<ComparedFigures>& rows,
+                     double ComparedFigures::*of) {
+    PictureCurve bars{name, {}};
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        bars.points.push_back({static_cast<double>(i), rows[i].*of});
+    return bars;
 }
 
-/// Labels "infinite" above bars of infinite figures.
-std::string infinite_labels(const std::vector<ComparedFigures>& rows, double top) {
-    std::string script;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        for (const auto& [value, shift] :
-             {std::pair(rows[i].outsider, -0.2), std::pair(rows[i].curious, 0.2)})
-            if (std::isinf(value))
-                script += fmt::format(
-                    "set label 'infinite' at {:g},{:.9g} rotate by 90 right font ',11' textcolor "
-                    "rgb 'white'\n",
-                    static_cast<double>(i) + shift,
-                    0.97 * top);
-    return script;
+/// A long label with an option on each line.
+std::string in_lines(const std::string& label) {
+    constexpr std::size_t short_label = 14;
+    if (label.size() <= short_label) return label;
+    std::string lines;
+    for (const char c : label) lines += c == '+' ? "\n+" : std::string(1, c);
+    return lines;
 }
 
 double largest_finite_epsilon(const std::vector<ComparedFigures>& rows) {
@@ -210,34 +197,30 @@ std::string draw_comparison(const std::filesystem::path& directory,
         rows, [](const ComparedFigures& row) { return !std::isnan(row.noise); });
     const bool trained = std::ranges::any_of(
         rows, [](const ComparedFigures& row) { return row.accuracy.has_value(); });
-    if (!(plans || trained) || !has_gnuplot()) return {};
-    const double top = 1.25 * largest_finite_epsilon(rows);
+    const auto panel = [&](const char* title, std::vector<PictureCurve> bars) {
+        PicturePanel made{.title = title, .x = "", .y = "", .curves = std::move(bars)};
+        for (const ComparedFigures& row : rows) made.rows.push_back(in_lines(row.label));
+        return made;
+    };
+    std::vector<PicturePanel> panels;
+    if (plans) {
+        panels.push_back(panel("Noise left, as a part of what ldp leaves",
+                               {bars_of("", rows, &ComparedFigures::noise)}));
+        panels.push_back(panel("Epsilon: what is learnt at most",
+                               {bars_of("outsider", rows, &ComparedFigures::outsider),
+                                bars_of("one agent", rows, &ComparedFigures::curious)}));
+        panels.back().longest_bar = 1.25 * largest_finite_epsilon(rows);
+    }
+    if (trained) {
+        PictureCurve accuracy{"", {}};
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (const auto& mean = rows[i].accuracy)
+                accuracy.points.push_back(point_of(static_cast<double>(i), *mean));
+        panels.push_back(panel("Test accuracy", {std::move(accuracy)}));
+        panels.back().longest_bar = 1;
+    }
     const std::string path = (directory / "comparison.svg").string();
-    const int panels = (plans ? 2 : 0) + (trained ? 1 : 0);
-    std::string script = fmt::format(
-        "set terminal svg size {},400 font 'sans,14' background 'white'\nset output {}\n{}"
-        "set style fill solid noborder\nset boxwidth 0.38\nset grid ytics\nset xtics rotate by -35 "
-        "noenhanced\nset xrange [-0.6:{}]\nset multiplot layout 1,{}\n",
-        panels * 380,
-        quoted_for_gnuplot(path),
-        data_of(rows, top),
-        static_cast<double>(rows.size()) - 0.4,
-        panels);
-    if (plans)
-        script += fmt::format(
-            "set title 'Noise that is left, as a part of what ldp leaves'\nset yrange [0:*]\nunset "
-            "key\nplot $rows using 0:2:xtic(1) with boxes lc rgb '#0072B2'\n"
-            "set title 'Epsilon: what is learnt at most'\nset yrange [0:{:.9g}]\nset key top left "
-            "samplen 1 "
-            "horizontal\n{}plot $rows using ($0-0.2):3:xtic(1) with boxes lc rgb '#009E73' title "
-            "'outsider', $rows using ($0+0.2):4 with boxes lc rgb '#D55E00' title 'one agent'\n",
-            1.2 * top,
-            infinite_labels(rows, top));
-    if (trained)
-        script +=
-            "unset label\nset title 'Test accuracy'\nset yrange [0:1]\nunset key\nplot $rows using "
-            "0:5:xtic(1) with boxes lc rgb '#56B4E9'\n";
-    return draw_with_gnuplot(script + "unset multiplot\n") ? path : std::string();
+    return draw_picture(path, std::move(panels)) ? path : std::string();
 }
 
 }  // namespace sotto

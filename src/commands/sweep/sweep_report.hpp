@@ -5,6 +5,7 @@
 
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_result.hpp"
+#include "core/picture.hpp"
 
 namespace sotto {
 
@@ -21,6 +22,8 @@ namespace sotto {
 [[nodiscard]] std::string cells_csv(const SweepConfig& config, const SweepResult& result);
 [[nodiscard]] std::string trainings_csv(const SweepConfig& config, const SweepResult& result);
 
+/// A mean in a picture, with its interval if it has one.
+[[nodiscard]] PicturePoint point_of(double x, const SweepMean& mean);
 /// Draws choose_by over the option `plot`, a line per variant. @return the path; empty if gnuplot
 /// or the figures are missing.
 [[nodiscard]] std::string draw_sweep(const SweepConfig& config, const SweepResult& result);

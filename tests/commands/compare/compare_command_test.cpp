@@ -57,5 +57,25 @@ TEST(Comparison, IsDrawn) {
     EXPECT_EQ(picture.find("R.npy"), std::string::npos);
 }
 
+TEST(Comparison, NamesTheOutsiderAlsoWhereOneAgentIsNotComputed) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const test::TemporaryFolder folder;
+    std::vector<ComparedFigures> figures = some_figures();
+    for (ComparedFigures& row : figures) row.curious = not_a_number;
+    const std::string picture = read_file(draw_comparison(folder.path(""), figures));
+    expect_contains(picture, "outsider");
+    EXPECT_EQ(picture.find("one agent"), std::string::npos);
+}
+
+TEST(Comparison, IsDrawnWithLongLabelsInLines) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const test::TemporaryFolder folder;
+    std::vector<ComparedFigures> figures = some_figures();
+    figures[0].label = "pairs+coalition-size=2";
+    const std::string picture = read_file(draw_comparison(folder.path(""), figures));
+    expect_contains(picture, ">pairs<");
+    expect_contains(picture, "+coalition-size=2<");
+}
+
 }  // namespace
 }  // namespace sotto

@@ -116,7 +116,7 @@ TEST(ComparedTrainings, AreASweepOfThoseThatHaveAPlan) {
     result.results.resize(2);
     result.results[0].candidate = 1;
     result.results[0].test = {test::row(1), test::row(3)};
-    add_trainings(figures, result);
+    add_trainings(figures, result, "nowhere");
     ASSERT_TRUE(figures[0].loss.has_value());
     EXPECT_EQ(figures[0].loss->mean, 2);
     EXPECT_EQ(figures[0].step_size, "0.1");

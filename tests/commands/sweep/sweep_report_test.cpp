@@ -119,8 +119,31 @@ TEST(SweepPicture, HasALineAVariantOverTheOptionDrawn) {
     const std::string path = draw_sweep(config, result);
     EXPECT_EQ(path, (config.directory / "results.svg").string());
     const std::string picture = read_file(path);
+    for (const char* mark : {">1<", ">10<"}) test::expect_contains(picture, mark);
     for (const char* text : {"<svg", "loud", "quiet", "epsilon", "test_loss"})
         test::expect_contains(picture, text);
+}
+
+TEST(SweepPicture, NamesCurvesByWhatTellsThemApart) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const TemporaryFolder folder;
+    SweepConfig config;
+    config.directory = folder.path("");
+    config.variants = {
+        {"all",
+         {{"mechanism", {"ldp", "corn"}}, {"clip-norm", {"1", "2"}}, {"epsilon", {"1", "10"}}}}};
+    config.plot = "epsilon";
+    SweepResult result;
+    result.cells = sweep_cells(config);
+    result.results.resize(result.cells.size());
+    for (CellResult& cell : result.results) cell.test = {row(1), row(2)};
+    const std::string picture = read_file(draw_sweep(config, result));
+    for (const char* name : {">ldp: clip-norm 1<", ">corn: clip-norm 2<"})
+        test::expect_contains(picture, name);
+    EXPECT_EQ(picture.find("mechanism"), std::string::npos);
+    // Those of one mechanism have its colour: ldp's and corn's.
+    for (const char* colour : {"213,  94,   0", "  0, 114, 178"})
+        test::expect_contains(picture, colour);
 }
 
 TEST(SweepPicture, MarksTheAxisAtTheOnlyValue) {

@@ -1,0 +1,186 @@
+#include "core/picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "core/files.hpp"
+#include "core/gnuplot.hpp"
+#include "core/temporary_folder.hpp"
+#include "core/test_support.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+using test::contains;
+
+/// Panels of the same curves.
+std::string script_of(int panels, int curves) {
+    PicturePanel panel{.title = "", .x = "x", .y = "y", .curves = {}};
+    for (int c = 0; c < curves; ++c)
+        panel.curves.push_back({"curve " + std::to_string(c), {{0, c + 1.0}, {1, c + 2.0}}});
+    return picture_script("x.svg",
+                          std::vector<PicturePanel>(static_cast<std::size_t>(panels), panel));
+}
+
+int count(const std::string& text, std::string_view part) {
+    int found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++found;
+    return found;
+}
+
+TEST(Picture, NamesEveryCurveOnceAtItsEndOrInTheLegend) {
+    // Of three panels the second has its curves named beside it, for the first too; the third
+    // below.
+    EXPECT_EQ(count(script_of(1, 7), "'curve 6'"), 1);
+    EXPECT_EQ(count(script_of(2, 7), "'curve 6'"), 1);
+    EXPECT_EQ(count(script_of(3, 7), "'curve 6'"), 2);
+    for (const int panels : {1, 2, 3, 4}) EXPECT_EQ(count(script_of(panels, 8), "'curve 6'"), 1);
+    EXPECT_TRUE(contains(script_of(1, 7), "set arrow from first 1,7 to screen ")) << "to its end";
+    EXPECT_FALSE(contains(script_of(1, 8), "set arrow from first ")) << "it has a legend";
+    EXPECT_TRUE(contains(script_of(1, 8), "svg size 680,392 ")) << "below";
+    EXPECT_TRUE(contains(script_of(3, 8), "svg size 830,660 ")) << "beside the third";
+}
+
+TEST(Picture, HasIntervalsAsBandsOrAsBarsSideBySide) {
+    PicturePanel panel{
+        .title = "",
+        .x = "",
+        .y = "",
+        .curves = {{"a", {{1, 2, 1, 3}, {2, 3, 2, 9}}}, {"b", {{1, 2, 1, 3}, {2, 2, 1, 3}}}}};
+    const std::string bands = picture_script("x.svg", {panel});
+    EXPECT_EQ(count(bands, "with filledcurves"), 2);
+    EXPECT_EQ(count(bands, "\n1 2 1 3\n"), 2);
+    panel.intervals_as_bars = true;
+    const std::string script = picture_script("x.svg", {panel});
+    EXPECT_EQ(count(script, "with yerrorbars"), 2);
+    EXPECT_EQ(count(script, "\n0.9944 2 1 3\n"), 1) << script;
+    EXPECT_EQ(count(script, "\n1.0056 2 1 3\n"), 1) << script;
+    EXPECT_EQ(count(script, "with linespoints"), 2);
+    panel.joined = false;
+    EXPECT_EQ(count(picture_script("x.svg", {panel}), "with linespoints"), 0);
+}
+
+TEST(Picture, HasRoomRoundCurvesThatDifferFarLessThanTheirIntervals) {
+    PicturePanel panel{
+        .title = "", .x = "", .y = "", .curves = {{"a", {{1, 5, 1, 9}, {2, 5.1, 1, 9}}}}};
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [-5.4:15.4]"));
+    panel.curves[0].points[1] = {2, 9, 1, 9};
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [0.68:9.32]"));
+}
+
+TEST(Picture, IsReadFromJson) {
+    const auto panels = panels_from_json(R"([
+        {"title": "a", "x": "round", "y": "loss", "log_x": true, "marks": [1, 4],
+         "curves": {"z": [[1, 2], [4, 3, 2.5, 5]], "a": []}},
+        {"title": "b", "x": "", "y": "loss", "log_y": true, "columns": ["good", "bad"],
+         "bars": true, "joined": false, "curves": {}}])");
+    ASSERT_EQ(panels.size(), 2U);
+    const PicturePanel& first = panels[0];
+    EXPECT_EQ(first.title + first.x + first.y, "aroundloss");
+    EXPECT_TRUE(first.log_x && first.joined && !first.log_y && !first.intervals_as_bars);
+    EXPECT_EQ(first.marks, (std::vector<double>{1, 4}));
+    ASSERT_EQ(first.curves.size(), 2U);
+    EXPECT_EQ(first.curves[0].name, "z") << "curves keep their order";
+    EXPECT_EQ(first.curves[0].points[1].high, 5);
+    EXPECT_TRUE(std::isnan(first.curves[0].points[0].low));
+    EXPECT_TRUE(panels[1].log_y && panels[1].intervals_as_bars && !panels[1].joined);
+    EXPECT_EQ(panels[1].columns, (std::vector<std::string>{"good", "bad"}));
+}
+
+TEST(Picture, OfJsonNamesTheKeyThatIsWrong) {
+    const auto message = [](const std::string& text) {
+        return test::message_of<DataError>([&] { (void)panels_from_json(text); });
+    };
+    const std::string start = R"([{"title": "", "x": "", "y": "")";
+    EXPECT_EQ(message("{}"), "the whole document is an object (must be an array)");
+    EXPECT_EQ(message(R"([{"title": ""}])"), "[0].x is missing");
+    EXPECT_EQ(message(start + R"(, "curves": {"a": [[1]]}}])"),
+              "[0].curves.a[0] is an array of 1 (must be [x, y] or [x, y, low, high])");
+    EXPECT_EQ(message(start + R"(, "curves": {"a": [[1, null]]}}])"),
+              "[0].curves.a[0][1] is null (must be a number)");
+    EXPECT_TRUE(contains(message(start + R"(, "curves": {}, "logx": true}])"),
+                         "[0].logx is true (must be left out: a panel has title, x, y, "));
+    EXPECT_TRUE(contains(message("[1,"), "no JSON"));
+}
+
+TEST(Picture, HasWordsBelowItsColumns) {
+    auto panels = panels_from_json(R"([{"title": "", "x": "", "y": "", "columns": ["good", "bad"],
+        "bars": true, "curves": {"a": [[0, 1, 0, 2]], "b": [[0, 1, 0, 2], [1, 1, 0, 2]]}}])");
+    const std::string script = picture_script("x.svg", panels);
+    EXPECT_TRUE(contains(script, "set xrange [-0.5:1.5]\nset xtics ('good' 0, 'bad' 1)\n"));
+    EXPECT_TRUE(contains(script, "$d0_0 << EOD\n-0.06 1 0 2\nEOD")) << script;
+}
+
+std::vector<PicturePanel> bars() {
+    PicturePanel panel{.title = "bars",
+                       .x = "",
+                       .y = "",
+                       .curves = {{"outsider", {{0, 1, 0.5, 1.5}, {1, infinity}}},
+                                  {"one agent", {{0, 2}, {1, not_a_number}}}}};
+    panel.rows = {"ldp", "pairs\n+coalition-size=2"};
+    return {panel};
+}
+
+TEST(Picture, OfBarsSaysWhichAreInfinite) {
+    const std::string script = picture_script("x.svg", bars());
+    EXPECT_TRUE(contains(script, "2.08 0.8 0 2.08 0.6 1\n")) << script;
+    EXPECT_TRUE(contains(script, "set label 'infinite' at first 2.08,0.8 right")) << script;
+    EXPECT_TRUE(contains(script, "$i0_0 << EOD\n1 -0.2 0.5 1.5\nEOD")) << script;
+    EXPECT_FALSE(contains(script, "$i0_1")) << "it has no intervals";
+    EXPECT_TRUE(contains(script, "set label 'one agent'")) << script;
+}
+
+TEST(Picture, GrowsWithItsRowsOfBars) {
+    std::vector<PicturePanel> panels = bars();
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,330 "))
+        << picture_script("x.svg", panels);
+    panels[0].rows.resize(20, "another");
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,986 "))
+        << picture_script("x.svg", panels);
+}
+
+TEST(Picture, LeavesOutWhatCannotBeDrawn) {
+    PicturePanel panel;
+    panel.curves = {{"a", {{1, infinity}, {2, not_a_number}, {3, 0}, {4, 5, 0, infinity}, {9, 6}}},
+                    {"empty", {}}};
+    panel.log_y = true;
+    const std::string script = picture_script("x.svg", {panel});
+    EXPECT_EQ(script.find("$d0_0 << EOD\n3 0 0 0\n4 5 "), 0U) << "a gap, and a point: " << script;
+    panel.curves[0].points.push_back({10, -1});
+    EXPECT_EQ(picture_script("x.svg", {panel}), script) << "nothing follows on the axes";
+    for (const char* absent : {"inf", "nan", "empty"}) EXPECT_FALSE(contains(script, absent));
+    panel.curves[0].points.resize(3);
+    EXPECT_EQ(picture_script("x.svg", {panel}), "");
+    EXPECT_FALSE(draw_picture("x.svg", {panel}));
+    EXPECT_FALSE(draw_picture("x.svg", {}));
+}
+
+TEST(Picture, IsDrawnByGnuplotWithoutARemark) {
+    if (!has_gnuplot()) GTEST_SKIP() << "gnuplot is not installed";
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("it's.svg");
+    std::vector<PicturePanel> panels = bars();
+    panels.push_back(
+        {.title = "`touch x`", .x = "x\\n", .y = "", .curves = {{"c", {{1, 1}, {2, 4}}}}});
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(draw_picture(path, panels));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    const std::string picture = read_file(path);
+    for (const char* part : {"<svg", "infinite", "coalition-size=2", "`touch x`", "x\\n"})
+        EXPECT_TRUE(contains(picture, part)) << picture;
+}
+
+TEST(Picture, NeedsGnuplot) {
+    const test::TemporaryFolder folder;
+    const std::string before = std::getenv("PATH");
+    ::setenv("PATH", folder.path("").c_str(), 1);
+    EXPECT_FALSE(draw_picture(folder.path("x.svg"), bars()));
+    ::setenv("PATH", before.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace sotto
