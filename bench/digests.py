@@ -4,8 +4,8 @@
     bench/digests.py build/sotto --compare FILE     after it
 
 Each run has a noise seed. Of a training the models, the plan and the ledger (without session identifiers, which are
-random) are taken, in one process and with one MPI rank an agent; of `plan` and `account` the JSON without times. A
-command that is refused counts by its exit code. Digests are those of one machine's mathematics library: keep them and
+random, and without sentences) are taken, in one process and with one MPI rank an agent; of `plan` and `account` the
+JSON without times and sentences. A command that is refused counts by its exit code. Digests are those of one machine's mathematics library: keep them and
 compare them on the same machine. About 35 seconds on two idle cores, with TMPDIR on a disk that answers at once (/dev/shm).
 """
 import argparse
@@ -88,7 +88,7 @@ class Program:
             return f"exit code {done.returncode}"
         run = self.folder / name
         models = [path.read_bytes() for path in sorted(run.glob("agents/*/model.npy"))]
-        ledger = without(json.loads((run / "ledger.json").read_text()), {"sessions"})
+        ledger = without(json.loads((run / "ledger.json").read_text()), {"sessions", "statement", "statements"})
         return digest(*models, json.loads((run / "plan.json").read_text()), ledger)
 
     def said(self, command, options):
@@ -96,7 +96,7 @@ class Program:
         done = self.call([command, "--quiet", "--json", "-", *words({"rounds": 30, **options})])
         if done.returncode != 0:
             return f"exit code {done.returncode}"
-        return digest(without(json.loads(done.stdout), {"seconds", "solve_seconds", "plan_seconds"}))
+        return digest(without(json.loads(done.stdout), {"seconds", "solve_seconds", "plan_seconds", "says"}))
 
 
 def mechanisms(program):
