@@ -191,9 +191,9 @@ ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
                           std::optional<double> delta,
                           std::optional<AgentMatch> match) {
     if (runs.empty()) throw ConfigError("there is no run to add up (none came to its first round)");
+    require_one_unit(runs);
     ComposedRuns composed;
     composed.runs = distinct(std::move(runs), composed.notes);
-    require_one_unit(composed.runs);
     composed.adjacency = composed.runs.front().adjacency;
     composed.unit_column = composed.runs.front().unit_column;
     composed.match = match_of(composed.runs, match);

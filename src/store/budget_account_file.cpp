@@ -147,7 +147,7 @@ std::string account_text(const BudgetAccount& account, long serial, const Identi
     json["epsilon"] = limit.epsilon;
     json["delta"] = limit.delta;
     json["adjacency"] = name_of(limit.adjacency);
-    if (!limit.unit_column.empty()) json["unit_column"] = limit.unit_column;
+    json["unit_column"] = limit.unit_column.empty() ? Json() : Json(limit.unit_column);
     json["serial"] = serial;
     json["entries"] = Json::array();
     for (const AccountEntry& entry : account.entries())

@@ -59,9 +59,10 @@ TEST(ConfigurationFileOfAnAudit, StartsItAgain) {
                                                   {"seed", "3"}});
     const std::string ini = as_ini(config);
     expect_contains(ini, "# Start this run again: sotto audit --config THIS_FILE\n");
-    expect_contains(ini,
-                    "\n# Audit\nattack = likelihood\nview = coalition:2,5\nhypothesis = all\n"
-                    "trials = 500\nwidth = 0.1\nconfidence = 0.99\n");
+    expect_contains(
+        ini,
+        "\n# Audit\nattack = likelihood\nview = coalition:2,5\ntargets = all\nhypothesis = all\n"
+        "trials = 500\nwidth = 0.1\nconfidence = 0.99\n");
     OptionTexts texts;
     std::istringstream lines(ini);
     for (std::string line; std::getline(lines, line);)

@@ -121,7 +121,7 @@ TEST(AddedBound, StandsBesideTheFiguresOfAccountsAndPlans) {
         json["by_distance"].at(0)["quarter_bound"].get<double>(), gdp_epsilon(0.5, 1e-5), 1e-9);
     as_table.insert(as_table.end(), {"--by-distance", folder.path("table.txt")});
     const Ended text = sotto(as_table);
-    expect_contains(text.out, "       ldp    quarter\n");
+    expect_contains(text.out, "  outsider    quarter\n");
     expect_contains(text.out, "[Q] eq. 1: a number to see it in every account\n");
     expect_contains(read_file(folder.path("table.txt")), " quarter_bound pairs ");
     EXPECT_EQ(plan("ldp")["bounds"].at(0)["value"], 20);

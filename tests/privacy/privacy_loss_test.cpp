@@ -369,7 +369,7 @@ TEST(PrivacyLoss, ThatDominatesIsAtLeastAsLargeAtEveryDelta) {
     const auto rounds = [](std::vector<SampledRounds> of) { return PrivacyLoss::sampled(of); };
     // Curves of the first two cross: less noise seldom, more noise often.
     const std::vector<std::vector<PrivacyLoss>> cases{
-        {rounds({{0.6, 0.01, 50}}), rounds({{2, 0.5, 50}})},
+        {rounds({{0.3, 0.001, 1}}), rounds({{5, 0.5, 50}})},
         {rounds({{1, 0.1, 50}}), rounds({{1, 0.1, 20}, {2, 0.3, 30}}), PrivacyLoss::gaussian(0.4)},
         {PrivacyLoss::gaussian(1), PrivacyLoss::pure(0.5), PrivacyLoss()},
         {compose(rounds({{1, 0.2, 10}}), PrivacyLoss::gaussian(0.3)), rounds({{1, 0.3, 10}})}};

@@ -364,7 +364,7 @@ TEST(SumHiding, OfNothingIsRefusedWithWhatToChange) {
     hiding.against[1].rounds_exposed = {2, 2, 2, 2, 2};
     const std::string text = message_of<ConfigError>([&] { require_hiding(hiding); });
     for (const char* part : {"secure-sum: on hides nothing",
-                             "2 colluders to withstand",
+                             "it must withstand 2 colluders",
                              "agents 0, 2 have the message of agent 1",
                              "--topology",
                              "--mixing-schedule",
@@ -463,7 +463,7 @@ TEST(Statements, CountTheRoundsThatWereDoneTwice) {
     EXPECT_TRUE(any_contains(statements_of(record), "; 10 rounds whose messages"));
     record.phases.back().use.steps.first_round = 39;
     EXPECT_TRUE(any_contains(statements_of(record), "; 1 round whose messages"));
-    EXPECT_TRUE(any_contains(statements_of(record), "a failure counts beside"));
+    EXPECT_TRUE(any_contains(statements_of(record), "a failure counts in addition"));
     record.phases.back().use.steps.first_round = 40;
     EXPECT_TRUE(any_contains(statements_of(record), "whose losses add up."));
 }
