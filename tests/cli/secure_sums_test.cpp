@@ -109,7 +109,7 @@ TEST(SecureSums, ThatHideNothingAreRefused) {
                     "--coalition-size",
                     "2"},
                    2,
-                   "2 colluders to withstand");
+                   "it must withstand 2 colluders");
     expect_refused(
         directory, {"plan", "--mechanism", "cdp", "--secure-sum", "on"}, 2, "trusted aggregator");
 }
