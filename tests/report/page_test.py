@@ -426,7 +426,7 @@ class ReportPage(InBrowser):
             self.assertAlmostEqual(length / lengths[-1][1], epsilon / lengths[-1][0], delta=0.02)
 
     def test_draws_the_attack_of_an_audit(self):
-        must("audit", "--agents", "8", "--mechanism", "decor", "--view", "worst-coalition:2", "--target", "5", "--rounds", "20",
+        must("audit", "--agents", "8", "--mechanism", "decor", "--view", "worst-coalition:2", "--targets", "5", "--rounds", "20",
              "--run-directory", "attacked", "--report", "attack.html", "--quiet")
         with open(os.path.join(FOLDER, "attacked/audit.json"), encoding="utf8") as file:
             audit = json.load(file)
