@@ -77,7 +77,7 @@ def measure(name, options, folder):
                     worst = targets[-1]
         if worst is None:
             worst = targets[-1]
-        attack = audit(options + ["--target", worst["target"]], view_of(worst["members"]), "likelihood")
+        attack = audit(options + ["--targets", worst["target"]], view_of(worst["members"]), "likelihood")
         strongest.append({"size": size} | {key: attack[key] for key in (
             "view", "target", "infinite", "mu_theory", "mu_empirical", "mu_lower", "mu_upper", "epsilon_theory",
             "epsilon_lower", "consistent")})
