@@ -187,11 +187,12 @@ TEST_F(DyingRun, OfTwoPhasesCountsAllThatWasSentWhateverRank0Changes) {
                 for (Json& value : json["phases"][0][field]) value = value.get<double>() / 2;
             });
         });
-    expect_refused_naming("rounds", [&](const std::string& run) {
-        change_history(run, [&](Json& json) {
-            json["phases"][0]["rounds"] = json["phases"][1]["first_round"];
+    // A run that died just at a checkpoint sent nothing that is done again.
+    const long again = honest["phases"][1]["first_round"];
+    if (again < sent)
+        expect_refused_naming("rounds", [&](const std::string& run) {
+            change_history(run, [&](Json& json) { json["phases"][0]["rounds"] = again; });
         });
-    });
     expect_refused_naming("sessions", [&](const std::string& run) {
         change_history(run,
                        [&](Json& json) { json["phases"][0]["sessions"] = {std::string(64, 'b')}; });
