@@ -41,7 +41,7 @@ SIZES = {"graphs": Sized("random graphs", 5, 10, 1), "epsilons": Sized("ε", EPS
 def setting_text(size):
     """The setting of figures of plans, in words."""
     return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, `sotto plan`, mean of "
-            f"{size['graphs']} Erdős–Rényi graphs (paired by graph); calibration `paper` unless a curve says exact")
+            f"{size['graphs']} Erdős–Rényi graphs; calibration `paper` unless a curve says exact")
 
 
 
@@ -141,7 +141,7 @@ def caption_c1(table, size):
     dense = [x for x in table.xs("p", "decor") if x != sparse]
     return Caption(
         paper="the noise left after one mixing step, Tr(W R Wᵀ), of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and n (p = 0.5, "
-              "ε = 10), log scale. The text gives no numbers.",
+              "ε = 10), log scale.",
         setting=f"the same, in units of the gradient squared: {setting_text(size)}.",
         claims=[
             Claim("LDP has the highest variance: DECOR is below it", everywhere("decor", "ldp"), (LOWER,)),
@@ -157,9 +157,8 @@ def caption_c1(table, size):
             Claim("the gap between DECOR and CorN is largest on sparse graphs, as a difference",
                   table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True), (HIGHER,)),
         ],
-        notes=f"against ε every curve of one calibration is 1/ε² times a number, so ε changes no ratio. Curves with the `paper` "
-              f"calibration end below ε = {PAPER_LIMIT}: beyond, sotto refuses it, since it would spend more than it says "
-              f"([accounting](accounting.md)).",
+        notes=f"every curve of one calibration is 1/ε² times a number, so ε changes no ratio. Curves with the `paper` calibration end "
+              f"below ε = {PAPER_LIMIT}, beyond which it would spend more than it says, and sotto refuses it ([accounting](accounting.md)).",
         ours=[
             Told(f"`{EXACT}` against `corn one-step`", table.cells("epsilon", EXACT, "corn one-step")),
             Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",

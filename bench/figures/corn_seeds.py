@@ -69,23 +69,22 @@ def caption(table, size):
     panels = [f"q{q}" for q in COALITIONS if table.curves(f"q{q}")]
     return Caption(
         paper="Tr(W R Wᵀ) against the number m of independent seeds, for disjoint groups of agents; m = 1 with q = 0 is CorN, m = n with "
-              "q = n - 1 is LDP. The text gives no numbers, no groups and no q.",
+              "q = n - 1 is LDP. The text gives no groups and no q.",
         setting=f"the same over LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
                 f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Seeds belong to m "
-                f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. The margin is {SOLVED:g}, to "
-                f"which plans are certified.",
+                f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. Margin: {SOLVED:g}, to which "
+                f"plans are certified.",
         claims=[
             Claim("with disjoint groups and q = 0, more seeds leave no less noise", steps, (HIGHER, SAME)),
             Claim("m = n is LDP", at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,)),
         ],
-        notes="every agent has its own private variance (in the paper all agents have the same one), which leaves no more noise. "
-              "Dividing by LDP's noise removes the effect of ε, T and C, which is one factor for all curves.",
+        notes="every agent has its own private variance, which leaves no more noise than the paper's common one. Dividing by LDP's noise "
+              "removes the effect of ε, T and C.",
         ours=[
             Told(f"one seed for all (m = {first:g}) less LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
-            Claim("against one curious agent (q = 1) disjoint groups are worth nothing, since whoever shares a seed removes its noise: "
-                  "noise left, less LDP's",
+            Claim("against one curious agent (q = 1) disjoint groups are worth nothing: noise left, less LDP's",
                   table.cells("q1", "disjoint blocks", LDP, margin=SOLVED), (SAME,)),
-            Told("overlapping groups help if no agent holds every seed of another one: noise left, less LDP's",
+            Told("overlapping groups help if no agent holds every seed of another: noise left, less LDP's",
                  [cell for panel in panels if panel != "q0" for name in overlapping for cell in at_last(panel, name)]),
             Told("a seed for every pair: noise left, less LDP's",
                  [(f"q = {panel[1:]}", table.compare(panel, EVERY_PAIR, LDP, last, SOLVED)) for panel in panels]),

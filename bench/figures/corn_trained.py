@@ -108,9 +108,8 @@ def caption_c3(table, size):
                 fold_claim(table, "epsilon", "correlated noise decreases final losses by up to an order of magnitude ([W])")],
         notes=f"(a) and (b) have a clip of {CLIP} instead of the printed C = {BUDGET['clip_norm']:g}. Gradients of eq. 11 are up to "
               f"{CLIP} long; "
-              f"clipped to {BUDGET['clip_norm']:g}, half of the agents pull one way and half the other: the gap in (c) ends at "
-              f"{span(list(printed['none'].values()))} without noise, at {span(noisy)} with it. The noise of (a) and (b) is made for their "
-              "clip, so their losses are those of private runs.",
+              f"clipped to {BUDGET['clip_norm']:g}, half of the agents pull one way and half the other, and the gap in (c) ends at "
+              f"{span(list(printed['none'].values()))} without noise, at {span(noisy)} with it.",
         ours=[*ours_told(table, "p"),
               *[Told(f"(c): `{curve}` against training without noise (margin: {SAME_DIFFERENCE:.0%} of the gap)",
                      table.cells("printed", curve, "none", margin=SAME_DIFFERENCE * printed_level(printed)))
@@ -184,9 +183,8 @@ def adjacency_told(table, better):
     return told
 
 
-WHICH = ("Agent level, (a) and (b): an agent's data are protected, as the paper claims (II-A; footnote 1 calls a single sample a weaker "
-         "aim). Record level, (c) and (d): one record is protected, as in the published scripts of [W], which clip every sample (`mbz` "
-         "1) and add noise for a change of one sample")
+WHICH = ("(a), (b), agent level: an agent's data are protected, as the paper claims (II-A). (c), (d), record level: one record is "
+         "protected, as in the published scripts of [W]")
 
 
 
@@ -202,20 +200,18 @@ def caption_c4(table, size):
     quiet, clipped = (span(verdicts.numbers(table.values(panel, "none", table.xs(panel, "none")[0]))) for panel in ("p-agent", "p-record"))
     worst = min(table.xs("epsilon-agent", "ldp"))
     return Caption(
-        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds. The "
-              "text gives no numbers.",
+        paper="test loss of regularised logistic regression on a9a against ε (p = 0.5) and p (ε = 10), T = 5000, mean of 10 seeds.",
         setting=f"{trained_setting(size)}; batches of 128, Dirichlet(10) shards, step sizes {', '.join(f'{s:g}' for s in size['steps'])}, "
                 f"tuned on a fifth of the training data; loss of the agents' own models on a9a.t. {WHICH}. Sweep file: "
                 f"`bench/figures/logistic.ini`.",
         claims=[*adjacency_claims(table, LOWER), fold_claim(table, "epsilon-agent", "correlated noise decreases final losses by up to an "
                                                                                     "order of magnitude ([W])")],
-        notes=f"there is no regularisation, since neither paper nor scripts give its strength; the test set is a9a.t (a third of all "
-              f"records, as in the "
-              f"scripts; the text says a fifth). "
+        notes="there is no regularisation, since neither paper nor scripts give its strength; the test set is a9a.t, a third of all "
+              "records, as in the scripts (the text says a fifth). "
               f"Without noise the loss is {quiet} (by seed), LDP's at ε = {worst:g} {table.y('epsilon-agent', 'ldp', worst):.3g}. "
               f"With every record clipped to {BUDGET['clip_norm']:g} it is {clipped} even without noise: in (c) and (d) the clip decides, "
-              "not the noise, and steps between and beyond those of the grid give lower losses ([findings](findings.md)). "
-              "Exact calibration needs less noise for the same ε than the paper's (C1). A9A plans DECOR's noise for many rounds.",
+              "not the noise, and other steps than those of the grid give lower losses ([findings](findings.md)). Exact calibration "
+              "needs less noise for the same ε than the paper's (C1).",
         ours=adjacency_told(table, LOWER))
 
 
@@ -241,17 +237,14 @@ def measure_c5(size):
 def caption_c5(table, size):
     return Caption(
         paper="test accuracy of a shallow neural network on MNIST against ε (p = 0.5) and p (ε = 10), with the order and trends of C4. The "
-              "text gives neither numbers nor the size of the network. The published scripts of [W] use two convolutions and two dense "
-              "layers, T = "
+              "text does not give the size of the network. The published scripts of [W] use two convolutions and two dense layers, T = "
               "1000, a fifth of the records, ε from 10 to 40, p from 0.6 to 1, nine seeds, one step size for all.",
         setting=f"{trained_setting(size)}; {images.NETWORKS[size['network']][0]}, batches of 128, {size['part']:g} of the records of "
                 f"MNIST, Dirichlet(10) shards, step sizes {', '.join(f'{s:g}' for s in size['steps'])}, tuned on held-out training images; "
                 f"accuracy of the agents' own models on the test images. Agent and record level as in C4. Sweep file: "
                 f"`bench/figures/image.ini`.",
         claims=adjacency_claims(table, HIGHER),
-        notes="calibration is exact (the scripts invert Theorem 2), and every cell has a step size of its own (the scripts have one for "
-              "all). As in the "
-              "scripts, MNIST's test images are the test set.",
+        notes="calibration is exact (the scripts invert Theorem 2), and every cell has a step size of its own.",
         ours=adjacency_told(table, HIGHER))
 
 
@@ -280,10 +273,8 @@ def caption_a9a(table, size):
     ordered = ["cdp", "corn horizon", "pairs q=1", "decor horizon", "ldp"]
     return Caption(
         paper="",
-        setting=f"This is C4 (a) for more budgets, with sotto's defaults: {trained_setting(size)}, Erdős–Rényi p = {PROBABILITY:g}, "
-                f"batches of "
-                f"128, agent level; all plans, DECOR's too, are made for {HORIZON} rounds (`horizon:{HORIZON}`); step size tuned on a "
-                f"fifth of the training data; loss of the agents' own models on a9a.t. Sweep file: `bench/figures/a9a.ini`.",
+        setting=f"C4 (a) for more budgets: {trained_setting(size)}, Erdős–Rényi p = {PROBABILITY:g}; all plans, DECOR's too, are made for "
+                f"{HORIZON} rounds (`horizon:{HORIZON}`). Sweep file: `bench/figures/a9a.ini`.",
         claims=[Claim(f"`{a}` has less loss than `{b}`", table.cells("loss", a, b), (LOWER,)) for a, b in zip(ordered, ordered[1:])])
 
 

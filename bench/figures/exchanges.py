@@ -52,7 +52,7 @@ def caption(table, size):
         paper="",
         setting=f"test loss on a9a of the agents' final models against bytes sent by all agents; {SETTING}. Curves: last models after K "
                 f"= 1, 2, 4, 8 and auto exchanges per round with Chebyshev weights. Single points: with final gossip (auto), and with "
-                f"the mean of the last half of the models too; only in the table: all of these with optimised mixing weights. Measured by "
+                f"the mean of the last half of the models too. Only in the table: all of these with optimised mixing weights. Measured by "
                 f"`bench/run free`.",
         claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than last models with K = 1",
                       cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"),

@@ -77,8 +77,7 @@ def caption_g1(table, size):
     others = ("first other", "second other")
     return Caption(
         paper="Left: the squared sensitivity of a random agent, seen by another through secure sums, on an Erdős–Rényi graph. Right: the "
-              "sensitivity on the Facebook graph (4039 nodes) for observer 300, two neighbours and two others; the text states no result. "
-              "The text that we have does not show graph size and p of the left figure.",
+              "same on the Facebook graph (4039 nodes) for observer 300, two neighbours and two others; the text states no result.",
         setting="`sotto account --inputs fixed`, max-degree weights, noise and sensitivity 1, without the observer's own noise. "
                 f"(a): {AGENTS} agents, p = {PROBABILITY:g}, `--view secure-sum:0`, target 1. (b) messages and (c) secure sums: squared "
                 f"sensitivity / T (1 is what all messages show).",
@@ -86,8 +85,8 @@ def caption_g1(table, size):
                       f"T/n: growth per round from T = {before:g} to {last:g}, against 1/n = {1 / AGENTS:g} (margin: factor "
                       f"{1 + NEAR_LINE:g})",
                       [("", verdicts.against(verdicts.exact(growth), 1 / AGENTS, log=True, margin=1 + NEAR_LINE))], (SAME,))],
-        notes="[G] Lemma 1 takes contributions of one sign to be the worst, assuming that its matrix has no negative entries; mixing "
-              "makes some of them negative. sotto's guarantees use the certified figure.",
+        notes="[G] Lemma 1 takes contributions of one sign to be the worst, which needs a matrix without negative entries; mixing makes "
+              "some negative. sotto's guarantees use the certified figure.",
         ours=[
             Told("(a), observer and target not neighbours: certified over all contributions of norm 1, against one sign",
                  table.cells("er", CERTIFIED, CONSTANT, lambda x: x == last)),
@@ -205,10 +204,9 @@ def caption_g2(table, size):
               "“suggests that the bound of Thm. 3 can be improved further”.",
         setting=f"(a): `sotto account`, Erdős–Rényi graph of {size['agents']} agents (p = {PROBABILITY:g}), max-degree weights, noise "
                 f"{NOISE} and sensitivity 1 in every round, δ = {shown(DELTA)}, `--view all-nodes` and `secure-sum:a` for every a: the "
-                f"theorems as printed (3 and 4: of {size['observers']} observers; no guarantee for training, where gradients of others "
-                f"carry data on: [partial views](equations.md#partial-views)) and our certified figures for fixed inputs. (b): the "
-                f"matrices of Theorems 3 and 4 for one observer and a neighbour, with contributions of one sign, as in the theorems, and "
-                f"with the worst of norm 1 (bars: worst found to certified bound).",
+                f"theorems as printed (3 and 4: of {size['observers']} observers; [no guarantee](equations.md#partial-views) for training) "
+                f"and our certified figures for fixed inputs. (b): the matrices of Theorems 3 and 4 for one observer and a neighbour, with "
+                f"contributions of one sign, as in the theorems, and with the worst of norm 1 (bars: worst found to certified bound).",
         claims=[
             Claim("Theorem 3 is below LDP", table.cells("mean", THEOREM_3, ALL, lambda x: x > 1), (LOWER,)),
             Claim("Theorem 4 is below LDP", table.cells("mean", THEOREM_4, ALL, lambda x: x > 1), (LOWER,)),
@@ -217,8 +215,7 @@ def caption_g2(table, size):
             Claim("Theorem 4 becomes tighter than Theorem 3 as T grows: at the largest T",
                   table.cells("mean", THEOREM_4, THEOREM_3, lambda x: x == last), (LOWER,)),
         ],
-        notes="both theorems take contributions of one sign in all rounds to be the worst ([G] Lemma 1); (b) shows the effect on the "
-              "crossing.",
+        notes="both theorems rest on [G] Lemma 1 (G1); (b) shows the effect on the crossing.",
         ours=[
             Claim("(b), any sign: no crossing (worst found for Theorem 4's matrix against a certified bound for Theorem 3's)",
                   [(table.label("signs", x), verdicts.verdict(verdicts.exact(lows[x]), verdicts.exact(highs[x]),

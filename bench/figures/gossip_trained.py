@@ -82,8 +82,8 @@ def caption(table, size):
     end = max(table.xs("rounds", NOISY))
     return Caption(
         paper="mean ε of all pairs during training: MNIST, IID over 100 nodes of an Erdős–Rényi graph, logistic regression by gradient "
-              "descent, weights 1/(degree + 1) over closed neighbourhoods, locally private models as messages. The text that we have does "
-              "not show noise, step, p and results, and it claims no outcome.",
+              "descent, weights 1/(degree + 1) over closed neighbourhoods, locally private models as messages. The text claims no "
+              "outcome.",
         setting=f"(a), (b): the paper's training: softmax regression, {size['agents']} agents, p = {PROBABILITY:g}, `--mixing "
                 f"row-stochastic`, full batches, record level, noise {NOISE} times a record's influence in every round, C = {CLIP}, step "
                 f"{STEP:g}, {size['seeds']} seeds. (a): mean ε over all pairs, `sotto account --view all-nodes`, δ = {shown(DELTA)} "
@@ -91,10 +91,8 @@ def caption(table, size):
                 f"sweep bench/figures/mnist_gossip.ini`: Metropolis weights, {size['rounds']} rounds, batches of cyclic:10, accuracy "
                 f"against ε for an observer of all messages (for pairs also any one agent), step size tuned on held-out training records.",
         claims=[],
-        notes="Theorem 4 gives no guarantee for training, and our figure in (a) holds for inputs fixed in advance "
-              "([views](accounting.md#views)): "
-              "only LDP's curve is a guarantee for this training. With row-stochastic weights agents do not agree on the minimum of the "
-              "mean loss.",
+        notes="in (a) only LDP's curve is a guarantee for this training: Theorem 4 gives none, and our figure holds for inputs fixed in "
+              "advance ([views](accounting.md#views)).",
         ours=[Told("(a): Theorem 4 against LDP", table.cells("pairs", THEOREM_4, ALL, lambda t: t > 1)),
               Told("(a): ours for fixed inputs against LDP", table.cells("pairs", MESSAGES, ALL, lambda t: t == last)),
               Told("(a): ours for fixed inputs against Theorem 4", table.cells("pairs", MESSAGES, THEOREM_4, lambda t: t == last)),

@@ -112,7 +112,7 @@ def caption(table, size):
                 f"{NOISE_STD ** 2:.3g} on every message, {size['seeds']} seeds; training loss of the mean model above its minimum, and "
                 f"mean test loss of the agents' own models. Fixed: {RECORDS['fixed']} records per agent, full batches. Streaming: each "
                 f"round draws one of {RECORDS['stream']} records per agent; in {size['rounds']} rounds {repeats:.2g} come twice on "
-                f"average. Comparisons are of means over the second half of the rounds.",
+                f"average. Compared are means over the second half of the rounds.",
         claims=[
             Claim("homomorphic noise outperforms independent noise, mean model", everywhere(table, "homomorphic", "laplace", "mean"),
                   (LOWER,)),
@@ -123,10 +123,9 @@ def caption(table, size):
             Claim(f"homomorphic noise approximately matches no noise, agents' own models (margin: factor {SAME_FACTOR:g})",
                   everywhere(table, "homomorphic", "none", "own", SAME_FACTOR), (SAME,)),
         ],
-        notes="class means, records and graph are not given. Noise cancels exactly in the mean, but gradients are taken at the agents' own "
-              "models, far from the mean: at this step and noise an error of second order remains in the mean model, and all of the noise "
-              "in the agents' own. An observer of all receivers' messages learns the model from their sums ([accounting](accounting.md)), "
-              "so the ledger's pure ε is large for both.",
+        notes="noise cancels exactly in the mean, but gradients are taken at the agents' own models, far from it: at this step and noise "
+              "an error of second order remains in the mean model, and all of the noise in the agents' own. An observer of all receivers' "
+              "messages learns the model from their sums ([accounting](accounting.md)), so the ledger's pure ε is large for both.",
         ours=[Told(f"Gaussian noise of the same standard deviation per round, on gradients, {MODEL_NAMES[key]}: `corn horizon` against "
                    f"`ldp`",
                    everywhere(table, "corn horizon", "ldp", key)) for key in MODELS])

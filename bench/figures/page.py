@@ -84,10 +84,9 @@ def section(figure, table, made, folder):
 
 INTRODUCTION = """# Published figures, reproduced
 
-Each section reproduces a figure of a paper and says what agrees with the paper, what differs, and what the trainings do not decide. The
-papers are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix
-factorization and [H] graph-homomorphic perturbations; figures have the paper's letter and number. A9A,
-SERVER, FREE, JOINT and SCALE are our own.
+Each section reproduces a figure of a paper and says what agrees with it, what differs, and what the trainings do not decide. The papers
+are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix factorization and
+[H] graph-homomorphic perturbations; figures have the paper's letter and number. A9A, SERVER, FREE, JOINT and SCALE are our own.
 
 | command | what it does |
 |---|---|
@@ -99,32 +98,31 @@ SERVER, FREE, JOINT and SCALE are our own.
 | `--check-mpi` | repeats one training with one MPI rank per agent and compares bits |
 | `--femnist DIR` | finds LEAF's JSON files of FEMNIST there |
 
-Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); figures without their data are skipped, with a message. An interrupted run keeps
-its finished trainings. sotto computes (`plan`, `account`, `train`, `sweep`), `bench/figures` compares, and `sotto_picture`, built beside sotto,
-draws. Copy the sweep files of `bench/figures` (`*.ini`) for your own experiments.
+Data come from `SOTTO_DATA_DIR` (`deploy/fetch-data`); figures without their data are skipped. An interrupted run keeps its finished
+trainings. The sweep files of `bench/figures` (`*.ini`) can be copied for your own experiments.
 
 ## How figures are compared
 
-One rule (`bench/figures/verdicts.py`) compares two curves, paired by seed (of graph, data and noise). It takes the 95% interval
-(Student's t) of their differences or, on a logarithmic axis with positive values, of their ratios' logarithms:
+One rule (`bench/figures/verdicts.py`) compares two curves, paired by seed (of graph, data and noise), by the 95% interval (Student's t) of
+their differences or, on a logarithmic axis with positive values, of their ratios' logarithms:
 
-- the same: the whole interval is within the margin (where none is stated: {tolerance:g}, relative);
+- the same: the whole interval is within the margin (by default {tolerance:g}, relative);
 - lower or higher: the interval is not within the margin, and excludes 0;
 - not decided: otherwise.
 
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
 Numbers that do not depend on chance have intervals without width. Intervals are not widened for multiple comparisons: of twenty
-comparisons of equal curves, expect one to be decided by chance. Every number in a sentence about results is made from the tables.
+comparisons of equal curves, expect one to be decided by chance.
 
 ## What holds for all figures
 
-- The injected noise is the noise accounted for, with the same clip; tests measure it on the messages.
-- Weights are Metropolis, 1/(1 + larger degree), unless stated. The papers print 1/(degree + 1), which is not doubly stochastic on irregular
-  graphs; the published code of [W] uses the larger degree.
+- The injected noise is the noise accounted for, with the same clip.
+- Weights are Metropolis, 1/(1 + larger degree), as in the published code of [W], unless stated. The papers print 1/(degree + 1), which is
+  not doubly stochastic on irregular graphs.
 - Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than the budget below epsilon
-  36 and more than the budget above. `rdp` inverts Theorem 2 of [W], as its published code does.
-- Step sizes are tuned for every cell. If the best one is at an edge of the grid, further ones are tried.
-- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they show the spread and decide no comparison.
+  36 and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
+- Step sizes are tuned for every cell, beyond the grid if the best one is at its edge.
+- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they decide no comparison.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
   aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
   of agents a seed and withstands any one curious agent.

@@ -34,8 +34,8 @@ def caption(table, size):
         paper="",
         setting="test accuracy (housing: mean squared error) of the agents' own models against ε for one record (added or removed, δ = "
                 f"1e-5), batches sampled in secret; {price.AGENTS} agents, Erdős–Rényi p = 0.5, T = 200, mean of {len(price.SEEDS)} seeds, "
-                "step size tuned on held-out training records. One server, all data: DP-SGD with the same sampling; each agent alone: "
-                "DP-SGD on one twentieth of the data; records in turn: pairs without secret sampling; only in the table: "
+                "step size tuned on held-out training records. One server, all data: DP-SGD with the same sampling. Each agent alone: "
+                "DP-SGD on one twentieth of the data. Records in turn: pairs without secret sampling. Only in the table: "
                 f"{', '.join(LEFT_OUT)}. Measured by `bench/run price`.",
         claims=[claim for task in shown for claim in (
             Claim(f"{TASKS[task]}: `{OURS}` is as good as one server with all data (margin: {MARGINS[metric[task]]:g})",

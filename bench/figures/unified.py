@@ -71,7 +71,7 @@ def caption(table, size):
               "0.2), Facebook ego (148), PeerTube (271), Florentine families (15). T is not in the text.",
         setting=f"`sotto account --view all-nodes`, K = 1, {size['rounds']} rounds, noise and sensitivity 1, row-stochastic weights as in "
                 f"the paper's equations; means over pairs, bars from minimum to maximum. The paper's formula is (12), a sum of absolute "
-                f"values; the exact figure is the maximum over contributions, never above what all messages show.",
+                f"values; the exact figure is the maximum over contributions.",
         claims=[
             Claim("the paper's formula is tighter than Muffliato's bound at all distances (means)",
                   all_cells(table, PAPER, THEIRS), (LOWER,)),
@@ -83,9 +83,8 @@ def caption(table, size):
             Claim(f"from distance {FAR} on gains are at least two orders of magnitude: against {HUNDREDFOLD}",
                   [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
         ],
-        notes="the Mastodon servers take the place of PeerTube ([absent data](#absent-data)). For training these figures hold only if "
-              "gradients do "
-              "not carry others' data on ([views](accounting.md#views)): [U] Theorem 8 overlooks that.",
+        notes="the Mastodon servers take the place of PeerTube. For training these figures hold only if gradients do not carry others' "
+              "data on ([views](accounting.md#views)), which [U] Theorem 8 overlooks.",
         ours=[Told("exact figure against the formula, means, where they differ",
                    [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),
               Told("Florentine families, exact: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages, "

@@ -123,7 +123,7 @@ def caption_u3(table, size):
         ],
         notes="the text gives neither the units of the loss nor ε of the curves over time."
               + (f" The loss without noise is {span(quiet)} by seed." if quiet else ""),
-        ours=[Told("`space-time`, also correlated between agents (seeds of `corn`, which withstand no curious agent), against `mafalda`",
+        ours=[Told("`space-time`, also correlated between agents (U5), against `mafalda`",
                    table.cells("budget", "space-time", "mafalda")), fold_told(table)])
 
 
@@ -153,11 +153,8 @@ def caption_u5(table, size):
             *[Claim(f"{GRAPHS[key][0]}: `mafalda` improves on `{curve}`", table.cells(key, "mafalda", curve), (LOWER,)) for key in FURTHER
               for curve in PRIVATE],
             Claim("the smallest graph, whose agents hold most data, has a lower loss than larger ones (`mafalda`)", by_graph, (LOWER,))],
-        notes=f"the Mastodon servers take the place of PeerTube ([absent data](#absent-data)). Losses above {DRAWN:g} are not drawn, as "
-              f"in the "
-              "paper. `space-time` uses the seeds of `corn`, which do not protect against agents that hold them (`--spatial-mechanism "
-              "pairs` "
-              "does).",
+        notes=f"the Mastodon servers take the place of PeerTube. Losses above {DRAWN:g} are not drawn, as in the paper. `space-time` uses "
+              "the seeds of `corn`, which do not protect against agents that hold them (`--spatial-mechanism pairs` does).",
         ours=[Told(f"{GRAPHS[key][0]}: `space-time` against `mafalda`", table.cells(key, "space-time", "mafalda")) for key in FURTHER])
 
 

@@ -21,7 +21,7 @@ def caption_w1(table, size):
     both = lambda first, second: [cell for panel in ("epsilon", "p") for cell in table.cells(panel, first, second)]
     return Caption(
         paper="the independent part of every agent's noise against ε (p = 0.5) and p (ε = 10), log scale: σ²_mix (Whisper), σ²_pair "
-              "(DECOR), σ²_ldp, and σ²_cdp = σ²_ldp/n. The text gives no numbers.",
+              "(DECOR), σ²_ldp, and σ²_cdp = σ²_ldp/n.",
         setting=f"the smallest eigenvalue of R, which is the largest σ² in R = σ²I + R_cor; {plans.setting_text(size)}.",
         claims=[
             Claim("DECOR is below LDP, the upper bound", both("decor", "ldp"), (LOWER,)),
@@ -32,9 +32,8 @@ def caption_w1(table, size):
             plans.gap_claim(table, "p", f"the gap between DECOR and Whisper is largest on sparse graphs (p ≤ {plans.SPARSE:g} against "
                                         f"denser ones)"),
         ],
-        notes="σ²_mix is not unique: any smaller σ², with the rest in R_cor, gives the same R and optimum. The paper's values depend on "
-              "its solver; ours are the largest. σ²_mix is not the noise left after mixing (C1). Curves with the `paper` calibration end "
-              f"below ε = {plans.PAPER_LIMIT} (C1).",
+        notes="σ²_mix is not unique: any smaller σ², with the rest in R_cor, gives the same R. The paper's values depend on its "
+              f"solver; ours are the largest. Curves with the `paper` calibration end below ε = {plans.PAPER_LIMIT} (C1).",
         ours=[
             Told("Whisper, in the paper much closer to CDP than DECOR, against CDP", both("corn one-step", "cdp")),
             Told("`corn horizon` against `corn one-step`", table.cells("p", "corn horizon", "corn one-step")),
