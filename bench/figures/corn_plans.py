@@ -158,7 +158,8 @@ def caption_c1(table, size):
                   table.gap_cells("p", "decor", "corn one-step", sparse, dense, as_difference=True), (HIGHER,)),
         ],
         notes=f"every curve of one calibration is 1/ε² times a number, so ε changes no ratio. Curves with the `paper` calibration end "
-              f"below ε = {PAPER_LIMIT}, beyond which it would spend more than it says, and sotto refuses it ([accounting](accounting.md)).",
+              f"below ε = {PAPER_LIMIT}, beyond which it would spend more than it says, and sotto refuses it "
+              f"([accounting](accounting.md)).",
         ours=[
             Told(f"`{EXACT}` against `corn one-step`", table.cells("epsilon", EXACT, "corn one-step")),
             Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",
