@@ -33,15 +33,15 @@ def power(table, panel, curve):
 
 
 def caption(table, size):
-    grown = "; ".join(f"{curve}: {PANELS[panel]} to the "
-                      f"{power(table, panel, curve):.2g}" for panel in PANELS for curve in table.curves(panel))
+    grown = ". ".join(f"In {label}: " + "; ".join(f"{curve}: {power(table, panel, curve):.2g}" for curve in table.curves(panel))
+                      for panel, label in PANELS.items())
     plans = "; ".join(f"{curve}: {next(iter(table.ys('plans', curve).values())):.3g} s" for curve in table.curves("plans"))
     return Caption(
         paper="",
         setting="median seconds on two cores (trainings: one thread, ten rounds) by `bench/run scaling`, which fits powers over all sizes "
                 "([scaling](scaling.md)); (d): seconds of whole plans of `pairs` by `bench/run scale`.",
         claims=[],
-        notes=f"exponents between the largest two sizes: {grown}. (d): {plans}.")
+        notes=f"exponents between the largest two sizes. {grown}. (d): {plans}.")
 
 
 SECONDS = ("seconds", "seconds")
