@@ -52,8 +52,8 @@ std::vector<std::string> listed_files(const std::string& list, int agent) {
         if (agent < 0 || std::cmp_greater_equal(agent, all.size()))
             throw DataError(fmt::format(
                 "{}: matches {} file{} here, and agent {} has none (needed: one file for every "
-                "agent "
-                "on every host; where a host has only its own, name it with the agent's number and "
+                "agent on every host; where a host has only its own, name it with the agent's "
+                "number and "
                 "put %r in its place: site_%r.csv)",
                 list,
                 all.size(),

@@ -16,15 +16,15 @@ namespace sotto {
 
 namespace {
 
-/// Pixels: the width of a page and of a lone panel, the height of most panels and of the room above
-/// and below their axes, and letters, which are at most so wide on average.
+/// In pixels: the widths of a page and of a single panel, the height of a panel, the room above and
+/// below its axes, and the size of text (letters are narrower on average).
 constexpr double page_width = 830, width_of_one = 680, usual_height = 330, above_axes = 36,
                  below_axes = 70, letter_width = 7.5, line_height = 16;
-/// Pixels of the legend: a piece of a curve, that and the room round its name, and from line to
-/// line.
+/// In pixels, of the legend: the length of a sample of a curve, that with the room round the name,
+/// and the height of an entry.
 constexpr double sample_width = 26, around_sample = sample_width + 24, entry_height = 24;
-/// Height of a row of bars beyond the lines of its name, where there are too many for a panel of
-/// usual height; and the part of a row that bars fill.
+/// What a row of bars is at least higher than its name, in pixels; and the part of a row that bars
+/// fill.
 constexpr double around_name = 12, filled = 0.8;
 constexpr std::size_t most_named_at_ends = 7;
 constexpr const char* point_size = "ps 0.7";
@@ -65,7 +65,7 @@ struct Plot {
         return {x.moved(point.x, aside * from_middle), point.y};
     }
 
-    /// The point whose place has the curve's name beside it.
+    /// The point that the curve's name stands beside.
     [[nodiscard]] const PicturePoint& end(std::size_t c) const {
         const auto& points = panel.curves[c].points;
         return of_bars() ? points.front() : points.back();
@@ -80,8 +80,8 @@ struct Plot {
     }
 };
 
-/// Leaves what can be drawn, from left to right, up to the last point on the axes: one before it
-/// that a logarithmic axis has no place for leaves a gap.
+/// Removes points and curves that cannot be drawn, and sorts points from left to right. A point
+/// that is not positive stays on a logarithmic axis, where it makes a gap, unless it is the last.
 void keep_drawable(PicturePanel& panel) {
     const auto off_axes = [&](const PicturePoint& point) {
         return (panel.log_x && point.x <= 0) || (panel.log_y && point.y <= 0);
@@ -287,7 +287,8 @@ class Picture {
     }
 
   private:
-    /// What two panels side by side both have is named on the right.
+    /// If the right one of two panels has all curves of the left one, only the right one names
+    /// them.
     void choose_named() {
         for (std::size_t p = 0; p + 1 < plots_.size(); p += 2) {
             if (plots_[p].of_bars()) continue;
@@ -487,7 +488,7 @@ class Picture {
         return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
     }
 
-    /// The same of bars.
+    /// Appends the bars of plot p to the data, and draws them.
     [[nodiscard]] std::string bars(std::size_t p, std::string& data) const {
         const Plot& plot = plots_[p];
         std::string script = "set style fill solid noborder\n";
@@ -538,9 +539,9 @@ class Picture {
     Canvas canvas_{};
 };
 
-PictureCurve curve_told(const std::string& name, const JsonValue& told) {
+PictureCurve curve_from(const std::string& name, const JsonValue& json) {
     PictureCurve curve{name, {}};
-    for (const JsonValue& point : told.items()) {
+    for (const JsonValue& point : json.items()) {
         const std::vector<double> numbers = point.numbers();
         if (numbers.size() == 2)
             curve.points.push_back({numbers[0], numbers[1]});
@@ -552,29 +553,29 @@ PictureCurve curve_told(const std::string& name, const JsonValue& told) {
     return curve;
 }
 
-PicturePanel panel_told(const JsonValue& told) {
+PicturePanel panel_from(const JsonValue& json) {
     constexpr std::array keys{
         "title", "x", "y", "curves", "log_x", "log_y", "marks", "columns", "bars", "joined"};
-    for (const auto& [key, value] : told.members())
+    for (const auto& [key, value] : json.members())
         if (std::ranges::find(keys, key) == keys.end())
             value.fail(fmt::format("left out: a panel has {}", fmt::join(keys, ", ")));
     const auto flag = [&](const char* key, bool otherwise) {
-        const auto found = told.find(key);
+        const auto found = json.find(key);
         return found ? found->boolean() : otherwise;
     };
-    PicturePanel panel{.title = told.at("title").text(),
-                       .x = told.at("x").text(),
-                       .y = told.at("y").text(),
+    PicturePanel panel{.title = json.at("title").text(),
+                       .x = json.at("x").text(),
+                       .y = json.at("y").text(),
                        .curves = {},
                        .log_x = flag("log_x", false),
                        .log_y = flag("log_y", false)};
     panel.intervals_as_bars = flag("bars", false);
     panel.joined = flag("joined", true);
-    if (const auto marks = told.find("marks")) panel.marks = marks->numbers();
-    if (const auto columns = told.find("columns"))
+    if (const auto marks = json.find("marks")) panel.marks = marks->numbers();
+    if (const auto columns = json.find("columns"))
         for (const JsonValue& word : columns->items()) panel.columns.push_back(word.text());
-    for (const auto& [name, points] : told.at("curves").members())
-        panel.curves.push_back(curve_told(name, points));
+    for (const auto& [name, points] : json.at("curves").members())
+        panel.curves.push_back(curve_from(name, points));
     return panel;
 }
 
@@ -583,7 +584,7 @@ PicturePanel panel_told(const JsonValue& told) {
 std::vector<PicturePanel> panels_from_json(std::string_view text) {
     const JsonDocument document(text);
     std::vector<PicturePanel> panels;
-    for (const JsonValue& told : document.root().items()) panels.push_back(panel_told(told));
+    for (const JsonValue& json : document.root().items()) panels.push_back(panel_from(json));
     return panels;
 }
 

@@ -24,10 +24,10 @@ struct PictureAxis {
 };
 
 /// An axis of all values, which must be finite, and a little room.
-/// @param marks  what is marked, where that are two or more, or the only value there is; empty: two
-///               ticks or more at round numbers.
-/// @param room   part of the values' span.
-/// @param most   ticks within a few powers of ten.
+/// @param marks ticks, if at least two of them lie on the axis or one is the only value; otherwise
+/// there are at least two ticks at round numbers.
+/// @param room at each end, as a part of the values' span.
+/// @param most ticks of a logarithmic axis that spans less than three powers of ten.
 [[nodiscard]] PictureAxis axis_of(std::vector<double> values,
                                   bool log,
                                   const std::vector<double>& marks = {},
@@ -52,7 +52,7 @@ struct PictureLook {
 [[nodiscard]] std::vector<std::pair<std::string, PictureLook>> looks_of(
     const std::vector<std::string>& curves);
 
-/// Letters of UTF-8.
+/// The number of characters of a UTF-8 text.
 [[nodiscard]] std::size_t letters_in(const std::string& text);
 
 }  // namespace sotto

@@ -1,5 +1,5 @@
-// Draws the panels that stand in standard input (panels_from_json):
-//   sotto_picture            writes gnuplot's script, which draws picture.svg
+// Draws panels, which it reads as JSON from standard input (panels_from_json):
+//   sotto_picture            prints the gnuplot script that draws picture.svg
 //   sotto_picture FILE.svg   draws FILE.svg
 
 #include <fmt/format.h>

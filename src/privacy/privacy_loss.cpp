@@ -152,6 +152,17 @@ PrivacyLoss& PrivacyLoss::operator+=(const PrivacyLoss& other) {
 
 PrivacyLoss compose(PrivacyLoss first, const PrivacyLoss& second) { return first += second; }
 
+namespace {
+
+/// Rounds with at least the probability and at most the noise of both.
+SampledRounds dominating_rounds(const SampledRounds& a, const SampledRounds& b, long count) {
+    return {std::min(a.noise_multiplier, b.noise_multiplier),
+            std::max(a.sampling_probability, b.sampling_probability),
+            count};
+}
+
+}  // namespace
+
 PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
     PrivacyLoss::Parts all;
     std::vector<std::vector<SampledRounds>> sampled;
@@ -165,24 +176,15 @@ PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
     if (std::ranges::any_of(sampled, differs))
         for (std::vector<SampledRounds>& rounds : sampled) {
             SampledRounds together = rounds.front();
-            for (const SampledRounds& more : std::span(rounds).subspan(1)) {
-                together.noise_multiplier =
-                    std::min(together.noise_multiplier, more.noise_multiplier);
-                together.sampling_probability =
-                    std::max(together.sampling_probability, more.sampling_probability);
-                together.count += more.count;
-            }
+            for (const SampledRounds& more : std::span(rounds).subspan(1))
+                together = dominating_rounds(together, more, together.count + more.count);
             rounds = {together};
         }
     for (const std::vector<SampledRounds>& rounds : sampled) {
         if (all.sampled.empty()) all.sampled = rounds;
-        for (std::size_t i = 0; i < rounds.size(); ++i) {
-            SampledRounds& most = all.sampled[i];
-            most.noise_multiplier = std::min(most.noise_multiplier, rounds[i].noise_multiplier);
-            most.sampling_probability =
-                std::max(most.sampling_probability, rounds[i].sampling_probability);
-            most.count = std::max(most.count, rounds[i].count);
-        }
+        for (std::size_t i = 0; i < rounds.size(); ++i)
+            all.sampled[i] = dominating_rounds(
+                all.sampled[i], rounds[i], std::max(all.sampled[i].count, rounds[i].count));
     }
     PrivacyLoss loss = PrivacyLoss::sampled(all.sampled);
     return loss += PrivacyLoss::of({all.mu_squared, all.pure, {}});

@@ -113,37 +113,39 @@ TEST(Persons, AreProtectedAsOne) {
             text += "p" + std::to_string(person) + ";" + std::to_string(person % 10 + 0.1 * visit) +
                     ";" + (person % 10 > 4 ? "yes" : "no") + "\n";
     (void)directory.write("visits.csv", text);
-    const Outcome outcome = run_sotto(directory,
-                                      one_process,
-                                      {"train",
-                                       "--data",
-                                       "visits.csv",
-                                       "--label",
-                                       "sick",
-                                       "--partition",
-                                       "iid",
-                                       "--agents",
-                                       "4",
-                                       "--topology",
-                                       "complete",
-                                       "--unit-column",
-                                       "patient",
-                                       "--adjacency",
-                                       "record-add-remove",
-                                       "--epsilon",
-                                       "8",
-                                       "--batch-size",
-                                       "0.5",
-                                       "--clip-norm",
-                                       "1",
-                                       "--step-size",
-                                       "1",
-                                       "--rounds",
-                                       "100",
-                                       "--bounds",
-                                       "dose=0:10",
-                                       "--run-directory",
-                                       "run"});
+    const auto train = [&](const Arguments& more) {
+        Arguments words{"train",
+                        "--data",
+                        "visits.csv",
+                        "--label",
+                        "sick",
+                        "--partition",
+                        "iid",
+                        "--agents",
+                        "4",
+                        "--topology",
+                        "complete",
+                        "--adjacency",
+                        "record-add-remove",
+                        "--batch-size",
+                        "0.5",
+                        "--bounds",
+                        "dose=0:10"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_sotto(directory, one_process, words);
+    };
+    const Outcome outcome = train({"--unit-column",
+                                   "patient",
+                                   "--epsilon",
+                                   "8",
+                                   "--clip-norm",
+                                   "1",
+                                   "--step-size",
+                                   "1",
+                                   "--rounds",
+                                   "100",
+                                   "--run-directory",
+                                   "run"});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_GT(json_of(directory / "run/summary.json").at("test_accuracy").get<double>(), 0.8);
     const auto ledger = json_of(directory / "run/ledger.json");
@@ -160,29 +162,6 @@ TEST(Persons, AreProtectedAsOne) {
     EXPECT_NE(says({"ledger", "run"}).find("adjacency record-add-remove, unit column patient"),
               std::string::npos);
     // An account of records does not count what persons lose.
-    const Arguments visits{"train",
-                           "--data",
-                           "visits.csv",
-                           "--label",
-                           "sick",
-                           "--partition",
-                           "iid",
-                           "--agents",
-                           "4",
-                           "--topology",
-                           "complete",
-                           "--adjacency",
-                           "record-add-remove",
-                           "--batch-size",
-                           "0.5",
-                           "--epsilon",
-                           "1",
-                           "--rounds",
-                           "10",
-                           "--bounds",
-                           "dose=0:10",
-                           "--budget-account",
-                           "account.json"};
     Arguments open{"ledger",
                    "--open-account",
                    "account.json",
@@ -195,15 +174,17 @@ TEST(Persons, AreProtectedAsOne) {
                    "--unit-column",
                    "patient"};
     EXPECT_NE(says(open).find("unit column patient"), std::string::npos);
-    Arguments records = visits, persons = visits;
-    records.insert(records.end(), {"--run-directory", "records"});
-    persons.insert(persons.end(), {"--unit-column", "patient", "--run-directory", "persons"});
-    const Outcome refused = run_sotto(directory, one_process, records);
+    const Arguments short_run{
+        "--epsilon", "1", "--rounds", "10", "--budget-account", "account.json", "--run-directory"};
+    Arguments of_records = short_run, of_persons = short_run;
+    of_records.emplace_back("records");
+    of_persons.insert(of_persons.end(), {"persons", "--unit-column", "patient"});
+    const Outcome refused = train(of_records);
     EXPECT_EQ(refused.exit_code, 4) << refused.text();
     EXPECT_NE(refused.err.find("it counts losses of all records of one patient at one agent"),
               std::string::npos)
         << refused.err;
-    EXPECT_EQ(run_sotto(directory, one_process, persons).exit_code, 0);
+    EXPECT_EQ(train(of_persons).exit_code, 0);
     const Outcome agents =
         run_sotto(directory,
                   one_process,

@@ -144,23 +144,29 @@ SweepConfig compared_trainings(const CompareConfig& config,
 
 namespace {
 
-/// The larger; `more` if nothing is known yet, unknown if it is.
-double larger_epsilon(double known, const std::optional<double>& more) {
-    if (!more) return not_a_number;
-    return std::isnan(known) ? *more : std::max(known, *more);
+/// The largest figure; NaN without ledgers, or if one does not state it.
+double largest_stated(const std::vector<RecordedLedger>& ledgers,
+                      std::optional<double> RecordedLedger::*figure) {
+    double largest = ledgers.empty() ? not_a_number : 0;
+    for (const RecordedLedger& ledger : ledgers) {
+        if (!(ledger.*figure)) return not_a_number;
+        largest = std::max(largest, *(ledger.*figure));
+    }
+    return largest;
 }
 
+/// Takes the epsilons against both observers from the ledgers of trainings.
 void add_ledgers(ComparedFigures& row,
                  const std::vector<SweepRow>& trainings,
                  const std::filesystem::path& directory) {
+    std::vector<RecordedLedger> ledgers;
     for (const SweepRow& training : trainings)
-        for (const char* folder : {"runs", "spent"}) {
-            const std::filesystem::path run = directory / folder / training.training.key;
-            if (!std::filesystem::exists(run / "ledger.json")) continue;
-            const RecordedLedger ledger = read_recorded_ledger(run);
-            row.outsider = larger_epsilon(row.outsider, ledger.outsider_epsilon);
-            row.curious = larger_epsilon(row.curious, ledger.curious_epsilon);
-        }
+        for (const char* folder : {"runs", "spent"})
+            if (const auto run = directory / folder / training.training.key;
+                std::filesystem::exists(run / "ledger.json"))
+                ledgers.push_back(read_recorded_ledger(run));
+    row.outsider = largest_stated(ledgers, &RecordedLedger::outsider_epsilon);
+    row.curious = largest_stated(ledgers, &RecordedLedger::curious_epsilon);
 }
 
 }  // namespace
