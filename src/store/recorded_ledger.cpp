@@ -88,10 +88,14 @@ std::vector<RecordedPhase> recorded_phases(const JsonValue& ledger, std::size_t 
 namespace {
 
 double stated_epsilon(const JsonValue& json) {
-    return json.at("infinite").boolean() ? infinity : json.at("epsilon").number();
+    if (json.at("infinite").boolean()) return infinity;
+    const JsonValue epsilon = json.at("epsilon");
+    if (!(epsilon.number() >= 0)) epsilon.fail("0 or more");
+    return epsilon.number();
 }
 
-/// The figures against the two observers. Against coalitions, and the outsider apart from them.
+/// The headline is about the outsider if the plan counts no coalition; otherwise `observers` has
+/// the outsider, and in both cases the one agent that learns most, which the entry names.
 void add_observers(RecordedLedger& ledger, const JsonValue& json) {
     if (ledger.coalition_size == 0) ledger.outsider_epsilon = stated_epsilon(json.at("headline"));
     for (const JsonValue& entry : json.at("observers").items())

@@ -104,6 +104,9 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
         {[](Json& json) { json["agents"][0]["mu"] = "low"; }, "agents[0].mu is \"low\""},
         {[](Json& json) { json["agents"][1]["agent"] = 7; }, "agents[1].agent is 7"},
         {[](Json& json) { json["adjacency"] = "planet"; }, "planet"},
+        {[](Json& json) { json["unit_column"] = 3; }, "unit_column is 3"},
+        {[](Json& json) { json.erase("observers"); }, "observers is missing"},
+        {[](Json& json) { json["observers"][0]["epsilon"] = -1; }, "observers[0].epsilon is -1"},
         {[](Json& json) { json["rounds"]["planned"] = 1e99; }, "whole number"},
         {[](Json& json) { json["delta"] = 2; }, "delta"},
         {[](Json& json) {
@@ -117,6 +120,9 @@ TEST_F(RecordedLedgers, ThatAreDamagedAreRefused) {
          "agents[0].loss.sampled_rounds[0] is an object (must be noise_multiplier"}};
     for (const auto& [change, part] : wrong)
         expect_contains(refusal(with(ledger, change), manifest), part);
+    // Nobody can say later that persons, or records, were protected.
+    const std::string persons = with(ledger, [](Json& json) { json["unit_column"] = "patient"; });
+    EXPECT_NE(ledger_digest(persons), ledger_digest(ledger));
     expect_contains(refusal(ledger, with(manifest, [](Json& json) { json["run_id"] = "12"; })),
                     "run_id is \"12\"");
     expect_contains(
