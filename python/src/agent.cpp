@@ -162,23 +162,29 @@ class Agent {
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
+    /// Measures norms of gradients before the first round (--tune auto); does nothing where nothing
+    /// is to be measured. @param function computes gradients.
+    void tune(const py::object& function, py::handle self) {
+        const RoundGate::Stay stay = gate_.enter();
+        if (!training_->to_survey()) return;
+        if (PyCallable_Check(function.ptr()) == 0)
+            throw ConfigError(
+                "tune: before the first round norms of gradients are measured; give a function that "
+                "computes the gradients of rows at a model, or use tune='off'");
+        set_gradients(function, self);
+        compute([&] { training_->survey(); });
+    }
     /// @param given gradients, or a function that computes them.
     bool step(const py::object& given, py::handle self) {
+        tune(given, self);
         const RoundGate::Stay stay = gate_.enter();
         require_under_way();
         set_gradients(given, self);
-        try {
-            together(*network_, [&] {
-                if (!stated_) training_->state_gradients(statement_);
-                stated_ = true;
-                training_->run_round();
-            });
-        } catch (...) {
-            failed_ = true;
-            forget_gradients();
-            throw;
-        }
-        forget_gradients();
+        compute([&] {
+            if (!stated_) training_->state_gradients(statement_);
+            stated_ = true;
+            training_->run_round();
+        });
         return training_->more();
     }
     /// The text of the summary, on every process.
@@ -231,11 +237,25 @@ class Agent {
         require_under_way();
         return array_of(rows());
     }
-    [[nodiscard]] const TrainConfig& config() const { return setup_.config; }
+    [[nodiscard]] const TrainConfig& config() const {
+        return training_->run().prepared.run.config;
+    }
     [[nodiscard]] Training& training() { return *training_; }
     [[nodiscard]] Network& network() { return *network_; }
     [[nodiscard]] long round() const { return training_->run().progress.rounds; }
-    [[nodiscard]] LocalAgent& local() { return training_->trainer().agents().front(); }
+    [[nodiscard]] const LocalAgent& local() {
+        return training_->to_survey() ? training_->run().prepared.agents.front()
+                                      : training_->trainer().agents().front();
+    }
+    /// The current model, d; the first one before the surveys.
+    [[nodiscard]] std::span<const double> model() {
+        if (training_->to_survey()) {
+            const Eigen::VectorXd& initial = training_->run().prepared.initial;
+            return {initial.data(), static_cast<std::size_t>(initial.size())};
+        }
+        const Eigen::MatrixXd& models = training_->trainer().estimates();
+        return {models.data(), static_cast<std::size_t>(models.rows())};
+    }
     [[nodiscard]] std::string ledger() const {
         return to_json(training_->run().prepared.ledger, status(), round());
     }
@@ -263,8 +283,22 @@ class Agent {
                                 setup_.config.task,
                                 *network_);
     }
+    /// Runs rounds with the functions that were set, then forgets these.
+    void compute(const std::function<void()>& rounds) {
+        try {
+            together(*network_, rounds);
+        } catch (...) {
+            failed_ = true;
+            forget_gradients();
+            throw;
+        }
+        forget_gradients();
+    }
     std::span<const Eigen::Index> rows() {
-        return local().batches.rows(
+        if (training_->to_survey())
+            throw ConfigError(
+                "batch: call agent.tune(function) first, or give step() a function (tune='auto')");
+        return training_->trainer().agents().front().batches.rows(
             static_cast<std::uint64_t>(round() * setup_.config.plan.local_steps));
     }
     void require_under_way() const {
@@ -361,6 +395,12 @@ void bind_agent(py::module_& module) {
                 return self.cast<Agent&>().step(given, self);
             },
             py::arg("gradients"))
+        .def(
+            "tune",
+            [](py::object self, const py::object& gradients) {
+                self.cast<Agent&>().tune(gradients, self);
+            },
+            py::arg("gradients"))
         .def("set_losses",
              &Agent::set_losses,
              py::arg("train"),
@@ -371,9 +411,8 @@ void bind_agent(py::module_& module) {
         .def("end_all", &Agent::end_all, py::arg("message"), py::arg("exit_code"))
         .def_property_readonly("model",
                                [](py::object self) {
-                                   const Eigen::MatrixXd& models =
-                                       self.cast<Agent&>().training().trainer().estimates();
-                                   return view_of(models.data(), models.rows(), self);
+                                   const auto model = self.cast<Agent&>().model();
+                                   return view_of(model.data(), std::ssize(model), self);
                                })
         .def_property_readonly("agent", [](Agent& a) { return a.local().number; })
         .def_property_readonly("agents", [](Agent& a) { return a.network().agents(); })
@@ -393,6 +432,7 @@ void bind_agent(py::module_& module) {
             "directory", [](Agent& a) { return a.training().run().directory.path().string(); })
         .def_property_readonly("ledger_json", &Agent::ledger)
         .def_property_readonly("phases", [](Agent& a) {
+            if (a.training().to_survey()) return py::dict();
             const RoundSeconds seconds = a.training().trainer().seconds();
             py::dict said;
             said["gradient"] = seconds.gradient;

@@ -14,6 +14,7 @@
 #include "options/option_set.hpp"
 #include "options/peer_options.hpp"
 #include "options/plan_options.hpp"
+#include "planning/settle.hpp"
 #include "options/task_options.hpp"
 #include "options/train_options.hpp"
 #include "sotto/core/error.hpp"
@@ -188,6 +189,7 @@ AuditConfig read_audit_config(const OptionTexts& given) {
     AuditConfig config = audit_option_set().read(
         with_default_clip(with_attack_defaults(with_agents_of_files(given))));
     require_meaning(config);
+    require_given_values(config.train.plan);
     settle_train_config(config.train);
     (void)as_ini(config);
     return config;

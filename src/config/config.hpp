@@ -64,7 +64,7 @@ struct PlanConfig {
     /// S hides an agent from an observer of all messages of that round.
     std::optional<double> noise_std;
     double clip_norm = 0.1;   ///< C, or the start of a learned C
-    bool learn_clip = false;  ///< --clip-norm auto
+    bool learn_clip = false;  ///< --clip-norm learnt
     long rounds = 1000;
     int local_steps = 1;                       ///< E, of an agent in a round
     std::optional<double> client_probability;  ///< q, of an agent in a round; none: all take part
@@ -82,6 +82,9 @@ struct PlanConfig {
     /// q with Poisson sampling if there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
     double variance_cap = 1e4;
+    /// Share of mu^2 that paid rounds before the training spend (survey.hpp).
+    double survey_share = 0;
+    bool survey = false;  ///< these rounds are such rounds
     std::optional<double> plan_gap;     ///< DesignInput::gap; empty: default_gap
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own
@@ -97,6 +100,14 @@ struct OpenChoices {
     bool cycle = false;         ///< b: --participation cyclic-poisson:auto
     bool gossip_steps = false;  ///< K: --gossip-steps auto
     bool final_gossip = false;  ///< L: --final-gossip not given
+    // --rounds, --batch-size, --clip-norm and --step-size auto; choose_rounds() and choose_step()
+    // (planning/tuning.hpp) choose them.
+    bool rounds = false, batch_size = false, clip_norm = false, step_size = false;
+
+    /// Whether something is left to the tuning rule.
+    [[nodiscard]] bool tuned() const { return rounds || batch_size || measured(); }
+    /// Whether it depends on the data.
+    [[nodiscard]] bool measured() const { return clip_norm || step_size; }
 };
 
 /// A plan as the user asked for it. Open values have placeholders.
@@ -106,6 +117,8 @@ struct AskedPlan : PlanConfig {
     AskedPlan(PlanConfig values)  // NOLINT(google-explicit-constructor)
         : PlanConfig(std::move(values)), open{.temporal = false} {}
     OpenChoices open;
+    /// --tune; none: where it is possible.
+    std::optional<bool> tune;
 };
 
 /// A plan with nothing open, from which noise is planned and counted. settle() makes one of an

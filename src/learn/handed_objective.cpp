@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "learn/norm_histogram.hpp"
 #include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
 
@@ -63,6 +64,28 @@ void HandedObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            Eigen::Ref<Eigen::VectorXd> sum) {
     require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
     ClippedRecords clipped(clip_norm_l2, grid_step, sum);
+    for_each_gradient(model, rows, [&](Eigen::Ref<Eigen::VectorXd> gradient) {
+        const auto outcome = clipped.add(gradient);
+        if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
+        if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
+    });
+    clipped.finish();
+}
+
+Eigen::VectorXd HandedObjective::gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                                std::span<const Eigen::Index> rows) {
+    Eigen::VectorXd norms = Eigen::VectorXd::Zero(std::ssize(rows));
+    Eigen::Index next = 0;
+    for_each_gradient(model, rows, [&](const Eigen::Ref<Eigen::VectorXd>& gradient) {
+        norms(next++) = norm_or_nan(gradient);
+    });
+    return norms;
+}
+
+void HandedObjective::for_each_gradient(
+    const Eigen::Ref<const Eigen::VectorXd>& model,
+    std::span<const Eigen::Index> rows,
+    const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& use) {
     gradient_.resize(dimension_);
     const auto count = std::ssize(rows);
     for (Eigen::Index first = 0; functions_.record_gradients && first < count;
@@ -76,12 +99,9 @@ void HandedObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
             std::visit(
                 [&](const auto& values) { gradient_ = values.col(k).template cast<double>(); },
                 handed);
-            const auto outcome = clipped.add(gradient_);
-            if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
-            if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
+            use(gradient_);
         }
     }
-    clipped.finish();
 }
 
 LossSum HandedObjective::train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) {

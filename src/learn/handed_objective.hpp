@@ -61,6 +61,8 @@ class HandedObjective final : public Objective {
                               double clip_norm_l2,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override;
+    Eigen::VectorXd gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                   std::span<const Eigen::Index> rows) override;
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override;
     LossSum train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
                                 Eigen::Index stride) override;
@@ -70,6 +72,10 @@ class HandedObjective final : public Objective {
                       Eigen::Index stride) override;
 
   private:
+    /// Calls use(gradient) for each of the records, in order; no call without a function.
+    void for_each_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                           std::span<const Eigen::Index> rows,
+                           const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& use);
     Eigen::Index dimension_, records_, most_rows_, test_records_;
     HandedFunctions functions_;
     Eigen::VectorXd gradient_;  // of one record

@@ -1,5 +1,6 @@
 #include "sotto/learn/objective.hpp"
 
+#include "learn/norm_histogram.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/learn/dataset.hpp"
 
@@ -24,6 +25,16 @@ Eigen::VectorXd Objective::initial_model(std::uint64_t) const {
 LossSum Objective::train_loss_of_share(const Eigen::Ref<const Eigen::VectorXd>& model,
                                        Eigen::Index) {
     return train_loss(model);
+}
+
+Eigen::VectorXd Objective::gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                          std::span<const Eigen::Index> rows) {
+    Eigen::VectorXd norms(std::ssize(rows)), gradient(dimension());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        mean_gradient(model, rows.subspan(k, 1), gradient);
+        norms(static_cast<Eigen::Index>(k)) = norm_or_nan(gradient);
+    }
+    return norms;
 }
 
 Eigen::Index Objective::test_records() const { return 0; }

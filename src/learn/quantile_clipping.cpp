@@ -41,7 +41,7 @@ class QuantileClipping final : public Objective {
         : inner_(std::move(inner)), clip_(clip) {
         if (inner_->record_clipping() && !inner_->counts_shortened_records())
             throw ConfigError(
-                "clip-norm: auto is not possible with this task, which does not count the records "
+                "clip-norm: learnt is not possible with this task, which does not count the records "
                 "that it shortens (allowed: a number)");
     }
 
@@ -149,7 +149,7 @@ class QuantileClipping final : public Objective {
         constexpr double most = 0x1p52;
         if (!(steps * static_cast<double>(largest_batch()) < most))
             throw ConfigError(fmt::format(
-                "clip-norm: auto needs sums of {} contributions of up to {:.3g} grid steps to stay "
+                "clip-norm: learnt needs sums of {} contributions of up to {:.3g} grid steps to stay "
                 "below {:.3g} steps (use a plan with more noise, or smaller batches)",
                 largest_batch(),
                 steps,

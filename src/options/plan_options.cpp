@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "config/config.hpp"
 #include "options/option_set.hpp"
@@ -94,25 +97,99 @@ Binding<AskedPlan> final_gossip() {
 /// For values that are squared: noise, clips and steps.
 OptionFormat<double> positive_with_a_square() { return real_between(1e-100, 1e100); }
 
-/// C, or the start of a learned C.
+constexpr std::string_view tuned = "auto";
+
+/// A value of which `auto` leaves the choice to the tuning rule.
+template <class Value>
+Binding<AskedPlan> left_to_tuning(bool OpenChoices::*open,
+                                  OptionFormat<Value> format,
+                                  AllowedValues allowed,
+                                  std::function<void(AskedPlan&, Value)> set,
+                                  std::function<Value(const AskedPlan&)> get) {
+    return {OptionKind::value,
+            std::move(allowed),
+            [=](AskedPlan& config, const std::string& option, const std::string& text) {
+                config.open.*open = text == tuned;
+                if (text != tuned) set(config, format.read(option, text));
+            },
+            [=](const AskedPlan& config) -> std::optional<std::string> {
+                return config.open.*open ? std::string(tuned) : format.write(get(config));
+            }};
+}
+
+/// C, the start of a learned C, or "auto".
 Binding<AskedPlan> clip_norm() {
-    static constexpr std::string_view learnt = "auto", from = "auto:";
-    return {
-        OptionKind::value,
+    static constexpr std::string_view learnt = "learnt", from = "learnt:";
+    OptionFormat<std::pair<double, bool>> format;
+    format.read = [](const std::string& option, const std::string& text) {
+        if (text == learnt) return std::pair{PlanConfig{}.clip_norm, true};
+        const bool starts_there = text.starts_with(from);
+        return std::pair{positive_with_a_square().read(
+                             option, starts_there ? text.substr(from.size()) : text),
+                         starts_there};
+    };
+    format.write = [](const std::pair<double, bool>& clip) {
+        return (clip.second ? std::string(from) : std::string()) + real_text(clip.first);
+    };
+    return left_to_tuning<std::pair<double, bool>>(
+        &OpenChoices::clip_norm,
+        std::move(format),
         numbers_in(*positive_with_a_square().allowed.range,
-                   among_others("a number from 1e-100 to 1e100, auto, auto:C", {"auto", "auto:C"})),
-        [](AskedPlan& config, const std::string& option, const std::string& text) {
-            const bool starts_there = text.starts_with(from);
-            config.learn_clip = text == learnt || starts_there;
-            config.clip_norm = text == learnt
-                                   ? PlanConfig{}.clip_norm
-                                   : positive_with_a_square().read(
-                                         option, starts_there ? text.substr(from.size()) : text);
+                   among_others("a number from 1e-100 to 1e100, auto, learnt, learnt:C",
+                                {"auto", "learnt", "learnt:C"})),
+        [](AskedPlan& config, std::pair<double, bool> clip) {
+            std::tie(config.clip_norm, config.learn_clip) = clip;
         },
-        [](const AskedPlan& config) -> std::optional<std::string> {
-            return (config.learn_clip ? std::string(from) : std::string()) +
-                   real_text(config.clip_norm);
-        }};
+        [](const AskedPlan& config) { return std::pair{config.clip_norm, config.learn_clip}; });
+}
+
+/// T, or "auto". A linear schedule ends with the last round.
+Binding<AskedPlan> training_rounds() {
+    return left_to_tuning<long long>(
+        &OpenChoices::rounds,
+        whole(1),
+        numbers_in(*whole(1).allowed.range,
+                   among_others("auto, or a whole number from 1", {"auto"})),
+        [](AskedPlan& config, long long rounds) {
+            config.rounds = config.steps.rounds = static_cast<long>(rounds);
+        },
+        [](const AskedPlan& config) { return static_cast<long long>(config.rounds); });
+}
+
+Binding<AskedPlan> batch_size() {
+    return left_to_tuning<BatchSize>(
+        &OpenChoices::batch_size,
+        named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size),
+        among_others("", {"NUMBER", "SHARE", "all", "auto"}),
+        [](AskedPlan& config, BatchSize size) { config.batch_size = size; },
+        [](const AskedPlan& config) { return config.batch_size; });
+}
+
+Binding<AskedPlan> step_size() {
+    return left_to_tuning<double>(
+        &OpenChoices::step_size,
+        positive_with_a_square(),
+        numbers_in(*positive_with_a_square().allowed.range,
+                   among_others("auto, or a number from 1e-100 to 1e100", {"auto"})),
+        [](AskedPlan& config, double size) { config.steps.step_size = size; },
+        [](const AskedPlan& config) { return config.steps.step_size; });
+}
+
+/// Not written unless given, since the default depends on what is possible.
+Binding<AskedPlan> tuning() {
+    static constexpr std::string_view off = "off";
+    return {OptionKind::value,
+            one_of({std::string(tuned), std::string(off)}),
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
+                if (text != tuned && text != off)
+                    throw unknown_name_error(
+                        option, text, std::vector{std::string(tuned), std::string(off)});
+                config.tune = text == tuned;
+            },
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                if (!config.tune) return std::nullopt;
+                return std::string(*config.tune ? tuned : off);
+            }};
 }
 
 /// K, or "auto".
@@ -135,13 +212,21 @@ Binding<AskedPlan> gossip_steps() {
 
 /// The schedule without its first step size, which is a separate option.
 Binding<AskedPlan> step_schedule() {
+    static constexpr std::string_view linear = "linear";
     return {OptionKind::value,
-            among_others("", {"constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."}),
+            among_others(
+                "", {"constant", "inverse-sqrt", "inverse", "linear", "piecewise:ROUND:FACTOR,..."}),
             [](AskedPlan& config, const std::string& option, const std::string& text) {
-                config.steps = parse_step_schedule(option, text, config.steps.step_size);
+                const double size = config.steps.step_size;
+                config.steps = text == linear
+                                   ? StepSchedule{StepSchedule::Kind::linear, size, {}, 0}
+                                   : parse_step_schedule(option, text, size);
+                if (text == linear) config.steps.rounds = config.rounds;
             },
             [](const AskedPlan& config) -> std::optional<std::string> {
-                return name_of(config.steps);
+                const bool whole_run = config.steps.kind == StepSchedule::Kind::linear &&
+                                       config.steps.rounds == config.rounds;
+                return whole_run ? std::string(linear) : name_of(config.steps);
             }};
 }
 
@@ -259,12 +344,14 @@ C/B, as with `record-zero-out`.)",
 The default is 0.1 with an adjacency of agents, where the gradient of a batch is clipped, and 1 with an adjacency of
 records, where the gradient of every record is clipped. config.ini of a run keeps the one that was used.
 
-`auto` learns C during training, starting from the default (`auto:C` starts from C), as a quantile of the norms of
+`auto` measures C in a paid round before the training (`--tune`).
+
+`learnt` learns C during training, starting from the default (`learnt:C` starts from C), as a quantile of the norms of
 gradients (of records, with an adjacency of records), after [Andrew et al. 2021](https://arxiv.org/abs/1905.03871): the
 quantile 0.9, paid for with 5% of mu^2. Contributions are then rescaled to the C at the start, so that `--step-size`
 says how far a round moves a model, whatever C has become ([equations](../equations.md#a-clip-that-is-learnt)). `plan`
 and `account` count contributions of the C at the start.)",
-              .standing = "0.1, or 1 with an adjacency of records",
+              .standing = "0.1, or auto with an adjacency of records",
               .peers_may_set = false},
              clip_norm()}};
 }
@@ -275,21 +362,23 @@ std::vector<Option<AskedPlan>> round_options() {
               .common = true,
               .other_names = {"epochs", "iterations", "steps"},
               .help = "training rounds T",
+              .standing = "1000, or auto with an adjacency of records",
               .ranks_must_agree = true},
-             bound(&PlanConfig::rounds, whole(1))},
+             training_rounds()},
             {{.name = "step-size",
               .common = true,
               .other_names = {"lr", "learning-rate"},
               .help = "step size eta, above 0",
-              .standing = "0.05, or 0.5 with an adjacency of records",
+              .standing = "0.05, or auto with an adjacency of records",
               .ranks_must_agree = true},
-             bound(
-                 [](auto& c) -> auto& { return c.steps.step_size; }, positive_with_a_square())},
+             step_size()},
             {{.name = "step-schedule",
-              .help = "schedule of the step size: constant, inverse-sqrt, inverse (eta / t), "
-                      "piecewise:ROUND:FACTOR,... (eta times FACTOR from that round on)",
+              .help = "schedule of the step size: constant, inverse-sqrt, inverse (eta / t), linear "
+                      "(from 2 eta to 0), piecewise:ROUND:FACTOR,... (eta times FACTOR from that "
+                      "round on)",
               .details = R"(
-`inverse` divides the step size by t + 1 in round t = 0, 1, ..., and `inverse-sqrt` by the square root of t + 1. Partial
+`linear` takes 2 eta (1 - (t + 1/2) / T) in round t of T, whose mean is eta; it is the default where `--step-size` is
+`auto`. `inverse` divides the step size by t + 1 in round t = 0, 1, ..., and `inverse-sqrt` by the square root of t + 1. Partial
 views depend on the ratios of step sizes.)",
               .ranks_must_agree = true},
              step_schedule()},
@@ -323,9 +412,25 @@ std::vector<Option<AskedPlan>> batch_options() {
 A share suits sites of different sizes: each agent uses that part of its records, and at least one. `all` uses all
 records of every agent in every round. With a record adjacency, both are possible only where data are read (`sotto
 train`).)",
+              .standing = "128, or auto with an adjacency of records",
               .peers_may_set = false},
-             bound(&PlanConfig::batch_size,
-                   named(among_others("", {"NUMBER", "SHARE", "all"}), parse_batch_size))},
+             batch_size()},
+            {{.name = "tune",
+              .help = "{}: choose rounds, batches, clip and steps by a rule (default: auto with an "
+                      "adjacency of records, where it is possible)",
+              .details = R"(
+Every one of `--rounds`, `--batch-size`, `--clip-norm` and `--step-size` that is not given is then `auto`, and
+`--step-schedule` is `linear`. Rounds and batches follow from public numbers: records, budget and graph. Clip and steps
+follow from the norms of gradients at the first model, which all agents count together in one paid round before the
+training: it spends 2% of mu^2, and the ledger counts it
+([equations](../equations.md#training-without-knobs)). `off` takes 1000 rounds, batches of 128, clip 1 and step size
+0.5 where they are not given.
+
+The rule is for one record or person protected, noise on gradients that is independent between rounds, and a fixed
+mixing matrix. Elsewhere (and with `--view`, `--secure-sum`, `--noise-std` and `--plan`) the default is `off`, and
+`--tune auto` is refused with the reason.)",
+              .ranks_must_agree = true},
+             tuning()},
             {{.name = "participation",
               .help = "{} (record adjacencies; default every, or poisson where records are added, "
                       "removed or zeroed out, batches are known and the mechanism allows it)",
@@ -509,6 +614,8 @@ file](../plan-file.md).)",
 namespace {
 
 constexpr const char *clip_of_records = "1", *step_of_records = "0.5";
+constexpr std::array<const char*, 4> tuned_options{
+    "rounds", "batch-size", "clip-norm", "step-size"};
 
 bool protects_records(const OptionTexts& given) {
     const auto adjacency = given.find("adjacency");
@@ -521,8 +628,26 @@ bool protects_records(const OptionTexts& given) {
 OptionTexts with_default_clip(OptionTexts given) {
     if (!protects_records(given)) return given;
     std::string& clip = given.try_emplace("clip-norm", clip_of_records).first->second;
-    if (clip == "auto") clip = std::string("auto:") + clip_of_records;
+    if (clip == "learnt") clip = std::string("learnt:") + clip_of_records;
     given.try_emplace("step-size", step_of_records);
+    return given;
+}
+
+OptionTexts with_tuning(OptionTexts given) {
+    const auto is_auto = [&](const char* option) {
+        const auto text = given.find(option);
+        return text != given.end() && text->second == tuned;
+    };
+    const bool asked = std::ranges::any_of(tuned_options, is_auto);
+    if (asked && !given.contains("tune")) given["tune"] = tuned;
+    const auto tune = given.find("tune");
+    if (asked && tune->second != tuned)
+        throw ConfigError(
+            "--tune: off is given, but a value of --rounds, --batch-size, --clip-norm or "
+            "--step-size is auto (give a number, or leave --tune out)");
+    if (tune == given.end() ? !protects_records(given) : tune->second != tuned) return given;
+    for (const char* option : tuned_options) given.try_emplace(option, tuned);
+    if (is_auto("step-size")) given.try_emplace("step-schedule", "linear");
     return given;
 }
 

@@ -18,9 +18,14 @@ namespace sotto {
 
 /// Adds --clip-norm 1 and --step-size 0.5 if single records are protected and these options are not
 /// given. The clip then applies to a record's gradient, whose norm is about 1 when learning begins,
-/// and noise shrinks with the batch. `auto` starts to learn the clip there. With an adjacency of
+/// and noise shrinks with the batch. `learnt` starts to learn the clip there. With an adjacency of
 /// agents the defaults are those of PlanConfig.
 [[nodiscard]] OptionTexts with_default_clip(OptionTexts given);
+
+/// Adds `auto` for every one of --rounds, --batch-size, --clip-norm and --step-size that is not
+/// given, and --step-schedule linear if the step is `auto`: with --tune auto, or where single
+/// records are protected and --tune is not given. @throws ConfigError for --tune off beside `auto`.
+[[nodiscard]] OptionTexts with_tuning(OptionTexts given);
 
 /// Adds --participation poisson if none is given and clients are sampled, or if it is possible:
 /// records are added, removed or zeroed out, batches are smaller than all records, the mechanism

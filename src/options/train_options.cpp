@@ -241,8 +241,8 @@ OptionSet<TrainConfig> train_option_set() {
 }
 
 TrainConfig read_train_config(const OptionTexts& given) {
-    TrainConfig config = train_option_set().read(with_default_clip(
-        with_default_participation(with_task_defaults(with_agents_of_files(given)))));
+    TrainConfig config = train_option_set().read(with_default_clip(with_tuning(
+        with_default_participation(with_task_defaults(with_agents_of_files(given))))));
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
     settle_train_config(config);
     (void)as_ini(config);

@@ -45,6 +45,11 @@ GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix&
     return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
 }
 
+GossipPolynomial consensus_gossip(const MixingMatrix& mixing, double difference, int most) {
+    const GossipRule rule = final_rule(mixing);
+    return gossip_polynomial(mixing, rule, consensus_steps(mixing, rule, difference, most));
+}
+
 int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing) {
     if (config.final_gossip) return *config.final_gossip;
     if (config.plan_file || !mixes_hidden_models(config) || !mixing.fixed()) return 0;

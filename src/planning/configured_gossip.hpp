@@ -16,6 +16,12 @@ namespace sotto {
 [[nodiscard]] GossipPolynomial configured_gossip(const PlanConfig& config,
                                                  const MixingMatrix& mixing);
 
+/// The exchanges that reduce the differences between agents to this part, with Chebyshev weights if
+/// W is symmetric; at most `most`.
+[[nodiscard]] GossipPolynomial consensus_gossip(const MixingMatrix& mixing,
+                                                double difference,
+                                                int most);
+
 /// L of --final-gossip. If it is open: as many exchanges as reduce the differences between agents'
 /// models to at most a twentieth, but at most a twentieth of all exchanges of the training (and
 /// one). 0 with a mixing schedule, with --plan, and if messages are not mixed.

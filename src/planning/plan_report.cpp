@@ -357,7 +357,7 @@ void require_possible_updates(const PlanConfig& config) {
                                    name_of(config.adjacency)),
                        "; or agent, agent-zero-out");
     if (config.learn_clip)
-        refuse_updates(config, "--clip-norm auto", "; or a clip that is a number");
+        refuse_updates(config, "--clip-norm learnt", "; or a clip that is a number");
     require_clients_that_come_and_go(config);
 }
 

@@ -136,7 +136,16 @@ Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& 
 
 }  // namespace
 
+void require_given_values(const AskedPlan& asked) {
+    if (asked.open.tuned() || asked.tune.value_or(false))
+        throw ConfigError(
+            "tune: auto is not possible here, without a training that measures the data (allowed: "
+            "off, and numbers for --rounds, --batch-size, --clip-norm and --step-size; `sotto "
+            "train` chooses them)");
+}
+
 Settlement settle(const AskedPlan& asked, const PlanInputs& inputs) {
+    require_given_values(asked);
     return settled_by({nullptr, true}, asked, inputs);
 }
 

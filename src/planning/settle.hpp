@@ -28,6 +28,9 @@ struct Settlement {
     PlanChoices choices;  ///< on processes that solve plans
 };
 
+/// @throws ConfigError if something is left to the tuning rule, which only a training follows.
+void require_given_values(const AskedPlan& asked);
+
 /// Chooses all open values in the order of their dependencies: final gossip, the shape of the
 /// temporal factor, the cycle (which narrows its band), gossip steps. Cost: see choose_temporal,
 /// choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as

@@ -364,7 +364,7 @@ double precision_limit(const PrivacyBudget& budget, const Exposure& exposure) {
 
 namespace {
 
-constexpr std::string_view piecewise_prefix = "piecewise:";
+constexpr std::string_view piecewise_prefix = "piecewise:", linear_prefix = "linear:";
 
 std::vector<StepSchedule::Piece> parse_pieces(std::string_view option, std::string_view text) {
     std::vector<StepSchedule::Piece> pieces;
@@ -401,6 +401,10 @@ double StepSchedule::at(long round) const {
             return step_size / std::sqrt(static_cast<double>(round + 1));
         case Kind::inverse:
             return step_size / static_cast<double>(round + 1);
+        case Kind::linear: {
+            const auto all = static_cast<double>(rounds);
+            return 2 * step_size * (std::max(all - static_cast<double>(round), 1.0) - 0.5) / all;
+        }
         case Kind::piecewise: {
             double factor = 1;
             for (const Piece& piece : pieces)
@@ -421,13 +425,18 @@ StepSchedule parse_step_schedule(std::string_view option, std::string_view text,
     if (text == "constant") return {StepSchedule::Kind::constant, step_size, {}, 0};
     if (text == "inverse-sqrt") return {StepSchedule::Kind::inverse_sqrt, step_size, {}, 0};
     if (text == "inverse") return {StepSchedule::Kind::inverse, step_size, {}, 0};
+    if (text.starts_with(linear_prefix)) {
+        const long long rounds = parse_integer(option, text.substr(linear_prefix.size()));
+        require_in_range(option, static_cast<double>(rounds), 1, 1e12);
+        return {StepSchedule::Kind::linear, step_size, {}, 0, static_cast<long>(rounds)};
+    }
     if (text.starts_with(piecewise_prefix))
         return {StepSchedule::Kind::piecewise,
                 step_size,
                 parse_pieces(option, text.substr(piecewise_prefix.size())),
                 0};
     const std::vector<std::string> allowed{
-        "constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,..."};
+        "constant", "inverse-sqrt", "inverse", "linear:T", "piecewise:ROUND:FACTOR,..."};
     throw unknown_name_error(option, text, allowed);
 }
 
@@ -439,6 +448,8 @@ std::string name_of(const StepSchedule& schedule) {
             return "inverse-sqrt";
         case StepSchedule::Kind::inverse:
             return "inverse";
+        case StepSchedule::Kind::linear:
+            return fmt::format("{}{}", linear_prefix, schedule.rounds);
         case StepSchedule::Kind::piecewise:
             break;
     }

@@ -32,7 +32,10 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
             const double delta = phase.sensitivity[at];
             // Avoids infinity times 0.
             const double distance = seen == 0 ? 0 : delta * delta * seen * precision(place);
-            losses_[static_cast<std::size_t>(p * agents_ + phase.members.number(place))] +=
+            const int number = phase.members.number(place);
+            (phase.use.participation.cycle == 1
+                 ? in_all_[static_cast<std::size_t>(number)]
+                 : losses_[static_cast<std::size_t>(p * agents_ + number)]) +=
                 loss_of_rounds(noise, distance, phase.probability(place), std::lround(seen));
         }
 }
@@ -42,8 +45,9 @@ void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, int size) {
 }
 
 PrivacyLoss PrivacyLosses::of(int number, long pattern) const {
-    return pattern < patterns() ? losses_[static_cast<std::size_t>(pattern * agents_ + number)]
-                                : PrivacyLoss();
+    PrivacyLoss loss = in_all_[static_cast<std::size_t>(number)];
+    if (pattern < patterns()) loss += losses_[static_cast<std::size_t>(pattern * agents_ + number)];
+    return loss;
 }
 
 PrivacyLoss PrivacyLosses::worst_of(int number, double delta) const {
@@ -255,13 +259,36 @@ Guarantee Ledger::after(long rounds, int number) const {
     return losses_after(rounds).guarantee(number, std::max(0.0, delta() - tails(rounds).delta));
 }
 
+namespace {
+
+/// A loss within which is everything that exceeds `loss` by this part at most.
+PrivacyLoss enlarged(const PrivacyLoss& loss, double part) {
+    PrivacyLoss::Parts parts = loss.parts();
+    parts.mu_squared *= (1 + part) * (1 + part);
+    if (parts.pure) *parts.pure *= 1 + part;
+    for (SampledRounds& rounds : parts.sampled) rounds.noise_multiplier /= 1 + part;
+    return PrivacyLoss::of(parts);
+}
+
+/// The larger loss at this delta, or a bound on both where they are alike up to rounding: epsilons
+/// are costly.
+PrivacyLoss larger(const PrivacyLoss& one, const PrivacyLoss& other, double delta) {
+    constexpr double rounding = 1e-9;
+    if (other.within(one, 0)) return one;
+    if (one.within(other, 0)) return other;
+    if (other.within(one, rounding)) return enlarged(one, rounding);
+    if (one.within(other, rounding)) return enlarged(other, rounding);
+    return one.less_at(delta, other) ? other : one;
+}
+
+}  // namespace
+
 Guarantee Ledger::largest_after(long rounds) const {
     const PrivacyLosses losses = losses_after(rounds);
     const double left = std::max(0.0, delta() - tails(rounds).delta);
     PrivacyLoss worst = losses.worst_of(0, left);
     for (int u = 1; u < record_.agents(); ++u)
-        if (PrivacyLoss loss = losses.worst_of(u, left); worst.less_at(left, loss))
-            worst = std::move(loss);
+        worst = larger(worst, losses.worst_of(u, left), left);
     return guarantee_of(worst, left);
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr double largest_rate = 0.2;
 
 [[noreturn]] void refuse(const std::string& why) {
-    throw ConfigError(fmt::format("clip-norm: auto is not possible {} (allowed: a number)", why));
+    throw ConfigError(fmt::format("clip-norm: learnt is not possible {} (allowed: a number)", why));
 }
 
 void require_learnable(const TrainConfig& config, const LocalTask& task) {
@@ -86,7 +86,7 @@ void learn_clip(TrainConfig& config, Control& network, LocalTask& task) {
         if (said.empty() == learns)
             throw NetworkError(
                 fmt::format("rank {} {} its clip (--clip-norm), rank 0 {}; start all ranks with "
-                            "--clip-norm auto, or none",
+                            "--clip-norm learnt, or none",
                             network.process(),
                             learns ? "learns" : "is given",
                             learns ? "does not" : "learns it"));

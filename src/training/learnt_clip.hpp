@@ -11,7 +11,7 @@
 
 namespace sotto {
 
-/// The clip of --clip-norm auto. @param config with a rate, given or chosen.
+/// The clip of --clip-norm learnt. @param config with a rate, given or chosen.
 [[nodiscard]] QuantileClip configured_clip(const TrainConfig& config);
 
 /// The largest rate at which log C moves: 0.2 ([Andrew et al.]), or less, so that noise makes log C
@@ -24,7 +24,7 @@ namespace sotto {
                                    int agents,
                                    const std::vector<Eigen::Index>& records);
 
-/// With --clip-norm auto, makes the task's agents learn their clip and writes it to the
+/// With --clip-norm learnt, makes the task's agents learn their clip and writes it to the
 /// configuration. Process 0 chooses the rate if none is given. COLLECTIVE.
 /// @throws ConfigError if the task or the noise does not allow a learned clip. NetworkError if only
 /// one of process 0 and this process learns a clip, or process 0 chose a rate that is not allowed.

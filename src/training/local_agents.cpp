@@ -145,42 +145,43 @@ Received received_in(const Run& run) {
     return run.config.secure_sum ? Received::sum : Received::messages;
 }
 
-/// Exchanges in one round. A trusted aggregator takes one mean.
-int exchanges_of(const Run& run) {
-    return run.plan.aggregation == Aggregation::trusted_mean ? 1 : run.config.plan.gossip_steps;
-}
-
 }  // namespace
+
+RecordedRounds recorded_rounds(const Run& run, Eigen::Index dimension) {
+    // A trusted aggregator takes one mean.
+    const bool trusted = run.plan.aggregation == Aggregation::trusted_mean;
+    return {run.plan, run.key_epoch, trusted ? 1 : run.config.plan.gossip_steps, dimension};
+}
 
 Recorders::Recorders(const Run& run,
                      std::span<const KeyRing> rings,
                      const std::filesystem::path& folder,
-                     Eigen::Index dimension) {
+                     const RecordedRounds& rounds) {
     const std::vector<int>& recorded = run.config.record_views;
     const Graph& graph = run.topography.graph;
     const auto local = run.network.local_agents();
-    const int exchanges = exchanges_of(run);
     if (!recorded.empty())
         views_ = std::make_unique<ViewRecorder>(
             folder,
             local,
             recorded,
             graph,
-            run.plan,
-            ViewRecorder::Setup{dimension, received_in(run), exchanges, run.key_epoch});
+            rounds.plan,
+            ViewRecorder::Setup{
+                rounds.dimension, received_in(run), rounds.exchanges, rounds.key_epoch});
     for (const KeyRing& ring : rings)
         if (std::ranges::find(recorded, ring.agent()) != recorded.end())
-            record_seeds(folder, run.plan, ring);
+            record_seeds(folder, rounds.plan, ring);
     if (run.config.record_wire)
         wire_ = std::make_unique<WireRecorder>(
             folder / "wire",
             local,
             graph,
-            run.plan,
-            WireRecorder::Setup{dimension,
+            rounds.plan,
+            WireRecorder::Setup{rounds.dimension,
                                 run.config.secure_sum ? WireContent::shares : WireContent::messages,
-                                exchanges,
-                                run.key_epoch});
+                                rounds.exchanges,
+                                rounds.key_epoch});
 }
 
 void Recorders::observe(Trainer& trainer) const {

@@ -67,18 +67,27 @@ struct DealtRecords {
                                          double probability,
                                          SecretKey key);
 
+/// Rounds to record: of the training, or of a survey before it.
+struct RecordedRounds {
+    const NoisePlan& plan;
+    std::uint32_t key_epoch = 0;
+    int exchanges = 1;           ///< of a round
+    Eigen::Index dimension = 0;  ///< of messages
+};
+[[nodiscard]] RecordedRounds recorded_rounds(const Run& run, Eigen::Index dimension);
+
 /// The recordings that a configuration asks of this process.
 class Recorders {
   public:
     /// Records nothing.
     Recorders() = default;
     /// Creates the files. LOCAL.
-    /// @param rings of the local agents.  @param dimension of the models.
+    /// @param rings of the local agents.
     /// @throws ConfigError if a folder or file cannot be created.
     Recorders(const Run& run,
               std::span<const KeyRing> rings,
               const std::filesystem::path& folder,
-              Eigen::Index dimension);
+              const RecordedRounds& rounds);
 
     /// Records the rounds of this trainer. Both must stay alive.
     void observe(Trainer& trainer) const;

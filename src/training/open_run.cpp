@@ -39,15 +39,21 @@ RunDirectory make_directory(const PreparedRun& prepared) {
                : RunDirectory::create(run.config.run_directory.value_or(""), run.plan.mechanism);
 }
 
+/// On process 0, writes the phases so far, with the plans of those that this start adds.
+void write_history(const PreparedRun& prepared, const RunDirectory& directory) {
+    const std::vector<PrivacyPhase>& phases = prepared.history.phases;
+    const std::size_t before = prepared.resumption ? prepared.resumption->past.size() : 0;
+    for (std::size_t k = before; k < phases.size(); ++k)
+        directory.write(numbered_file("plan", ".json", static_cast<int>(k)),
+                        to_json(phases[k].plan));
+    if (prepared.run.resumable) directory.write("history.json", to_json(prepared.history));
+}
+
 /// On process 0, writes what is known before the first round, except config.ini (declare_begun).
 void write_beginning(const PreparedRun& prepared, const RunDirectory& directory) {
     const Run& run = prepared.run;
-    const RunHistory& history = prepared.history;
-    directory.write(numbered_file("plan", ".json", static_cast<int>(history.phases.size()) - 1),
-                    to_json(run.plan));
     if (run.config.graph.agreed)
         directory.write("graph.edges", format_edge_list(*run.config.graph.agreed));
-    if (run.resumable) directory.write("history.json", to_json(history));
     if (run.data.own.empty() && !run.data.shared.empty())
         directory.write("data.json", data_json(run.data, 0, run.data_commitments.front()));
 }
@@ -113,6 +119,7 @@ RunDirectory open_directory(const PreparedRun& prepared) {
     run.network.agree([&] {
         write_own_data(prepared, *directory);
         if (run.leader()) write_beginning(prepared, *directory);
+        if (run.leader()) write_history(prepared, *directory);
     });
     return std::move(*directory);
 }
@@ -134,7 +141,7 @@ std::vector<KeyRing> take_rings(PreparedRun& prepared) {
 void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
     if (!prepared.run.config.plan.participation.poisson) return;
     const std::optional<std::uint64_t> seed = prepared.run.config.noise_seed;
-    const PrivacyPhase& now = prepared.history.phases.back();
+    const PrivacyPhase& now = prepared.ledger.record().now();
     for (std::size_t a = 0; a < rings.size(); ++a) {
         LocalAgent& agent = prepared.agents[a];
         if (!rings[a].holds_coins())
@@ -165,6 +172,40 @@ RunProgress progress_before(const PreparedRun& prepared) {
     return progress;
 }
 
+/// Connects the agents with the keys of the training and creates the files that hold its rounds.
+/// COLLECTIVE.
+Recorders begin_phase(Run& run,
+                      std::span<const KeyRing> rings,
+                      const std::filesystem::path& folder,
+                      Eigen::Index dimension) {
+    Recorders recorders;
+    run.network.agree([&] {
+        if (run.config.link_encryption && run.network.processes() > 1)
+            run.network.protect(run.session.secrets, run.key_epoch);
+        recorders = Recorders(run, rings, folder, recorded_rounds(run, dimension));
+    });
+    return recorders;
+}
+
+/// The manifest of this start, on process 0. COLLECTIVE.
+/// @param warning what all users must know of the processes' keys; empty: nothing.
+std::string manifest_of(const Run& run, const std::vector<KeyRing>& rings, std::string& warning) {
+    const auto notes = run.network.all_gather(
+        to_json(process_note(run.network, rings)),
+        largest_note_bytes(run.plan, run.network.most_agents_of_a_process()));
+    std::string manifest;
+    run.network.agree([&] {
+        if (!run.leader()) return;
+        manifest = manifest_json(run, notes);
+        warning = statement_on_unlocked_keys(notes);
+    });
+    return manifest;
+}
+
+std::filesystem::path views_folder(const RunDirectory& directory, int start) {
+    return directory.path() / numbered_file("views", "", start);
+}
+
 }  // namespace
 
 OpenRun open_run(PreparedRun prepared) {
@@ -186,30 +227,21 @@ OpenRun open_run(PreparedRun prepared) {
     std::vector<SecureSum> sums;
     Recorders recorders;
     std::optional<TensorboardFile> tensorboard;
+    if (prepared.surveys.empty())
+        recorders =
+            begin_phase(run, rings, views_folder(directory, start), prepared.initial.size());
     network.agree([&] {
-        if (run.config.link_encryption && network.processes() > 1)
-            network.protect(run.session.secrets, run.key_epoch);
         sums = make_sums(run);
-        recorders = Recorders(run,
-                              rings,
-                              directory.path() / numbered_file("views", "", start),
-                              prepared.initial.size());
         if (run.leader() && run.config.tensorboard)
             tensorboard =
                 TensorboardFile::create(directory.path() / "tensorboard", rounds_before(prepared));
     });
-    const auto notes =
-        network.all_gather(to_json(process_note(network, rings)),
-                           largest_note_bytes(run.plan, network.most_agents_of_a_process()));
-    std::string manifest;
-    network.agree([&] {
-        if (!run.leader()) return;
-        manifest = manifest_json(run, notes);
-        if (const std::string warning = statement_on_unlocked_keys(notes); !warning.empty()) {
-            prepared.ledger.add_statement(warning);
-            prepared.warnings.push_back(warning);
-        }
-    });
+    std::string warning;
+    std::string manifest = manifest_of(run, rings, warning);
+    if (!warning.empty()) {
+        prepared.ledger.add_statement(warning);
+        prepared.warnings.push_back(warning);
+    }
     RunProgress progress = progress_before(prepared);
     OpenRun open{.prepared = std::move(prepared),
                  .directory = std::move(directory),
@@ -226,10 +258,25 @@ OpenRun open_run(PreparedRun prepared) {
     return open;
 }
 
+void go_on_to_training(OpenRun& open) {
+    Run& run = open.prepared.run;
+    const int start = open.prepared.history.starts - 1;
+    open.surveyed = true;
+    open.recorders = begin_phase(
+        run, open.rings, views_folder(open.directory, start), open.prepared.initial.size());
+    run.network.agree([&] {
+        open.configuration = as_ini(run.config);
+        if (run.leader()) write_history(open.prepared, open.directory);
+    });
+    std::string known;
+    open.manifest = manifest_of(run, open.rings, known);
+    seal_ledger(open, Ledger::Status::running, open.progress.rounds);
+}
+
 void declare_begun(const OpenRun& open) {
     const Run& run = open.prepared.run;
     run.network.agree([&] {
-        if (run.leader() && !open.prepared.resumption)
+        if (run.leader() && (!open.prepared.resumption || open.surveyed))
             open.directory.write("config.ini", open.configuration);
     });
 }

@@ -48,6 +48,7 @@ struct OpenRun {
     std::string configuration;          ///< text of config.ini
     std::string manifest_file;          ///< name of this start's manifest
     std::string manifest;               ///< its text on process 0, without the digest of the ledger
+    bool surveyed = false;              ///< surveys were made in this start
 };
 
 /// Deducts the run from its agents' budget accounts. Then creates or reopens the run directory with
@@ -55,6 +56,10 @@ struct OpenRun {
 /// links. COLLECTIVE.
 /// @throws ConfigError, PrivacyError, CryptoError, NetworkError, the same on every process.
 [[nodiscard]] OpenRun open_run(PreparedRun prepared);
+
+/// After the surveys of this start: connects the agents with the keys of the training and writes
+/// its plan, history, manifest and ledger. COLLECTIVE. @throws as open_run.
+void go_on_to_training(OpenRun& open);
 
 /// Writes config.ini, which marks the run as begun: from then on the directory is for --resume
 /// only; without it, a new run can use the directory. Call it after the checkpoint of round 0 and

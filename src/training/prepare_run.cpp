@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -97,10 +99,13 @@ std::vector<PrivacyBudget> ledger_budgets(const AgreedPhase& phase, const Member
     return budgets;
 }
 
-/// The phases so far, and the next one.
-std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
+/// The phases so far, and the next ones.
+std::vector<PrivacyPhase> phases_of(const Run& run,
+                                    const AgreedPhase& phase,
+                                    const std::vector<Survey>& surveys) {
     std::vector<PrivacyPhase> phases =
         phase.resumption ? phase.resumption->past : std::vector<PrivacyPhase>{};
+    for (const Survey& survey : surveys) phases.push_back(survey.phase);
     PrivacyPhase& now = phases.emplace_back(first_phase(
         run.plan, phase.exposures, plan_use(run.phase, run.topography.mixing), run.phase.rounds));
     now.members = run.members;
@@ -116,9 +121,12 @@ std::vector<PrivacyPhase> phases_of(const Run& run, const AgreedPhase& phase) {
 }
 
 /// The ledger, with statements on how the run is carried out. COLLECTIVE.
-Ledger open_ledger(const Run& run, const AgreedPhase& phase, const LocalTask& task) {
+Ledger open_ledger(const Run& run,
+                   const AgreedPhase& phase,
+                   const std::vector<Survey>& surveys,
+                   const LocalTask& task) {
     std::vector<PrivacyPhase> phases;
-    run.network.agree([&] { phases = phases_of(run, phase); });
+    run.network.agree([&] { phases = phases_of(run, phase, surveys); });
     PrivacyRecord record{.phases = std::move(phases),
                          .budgets = ledger_budgets(phase, run.members),
                          .adjacency = run.config.plan.adjacency,
@@ -185,6 +193,35 @@ std::string agents_line(const Run& run) {
                                           : short_list(std::move(names)));
 }
 
+/// What the tuning rule chose, or why it is not used; empty if nothing was left to it.
+std::string tuning_line(const PreparedRun& prepared) {
+    const Tuning& tuning = prepared.tuning;
+    if (!tuning.why_not.empty()) return fmt::format("tuning     off {}\n", tuning.why_not);
+    if (!tuning.active) return {};
+    const AskedPlan& plan = prepared.run.config.plan;
+    const std::string rounds =
+        fmt::format("{} rounds, batches of {}",
+                    plan.rounds,
+                    plan.batch_size.number
+                        ? fmt::format("{}", *plan.batch_size.number)
+                        : fmt::format("{:g}% of an agent's records", 100 * plan.batch_size.share));
+    if (plan.open.measured())
+        return fmt::format(
+            "tuning     {}; clip and steps follow from norms of gradients, measured in "
+            "a round that spends {:g}% of mu^2\n",
+            rounds,
+            100 * norms_share);
+    if (!tuning.measured) return fmt::format("tuning     {}\n", rounds);
+    return fmt::format(
+        "tuning     {}; clip {:.3g}, mean step {:.3g}: gradients have norms about "
+        "{:.2g}, measured in a round that spent {:g}% of mu^2\n",
+        rounds,
+        plan.clip_norm,
+        plan.steps.step_size,
+        tuning.norm,
+        100 * norms_share);
+}
+
 /// Text on how the run was resumed and what was read.
 std::string beginning_of(const PreparedRun& prepared) {
     const Run& run = prepared.run;
@@ -195,24 +232,24 @@ std::string beginning_of(const PreparedRun& prepared) {
     if (!run.shape.labels.empty())
         text += fmt::format("classes    {}\n",
                             classes_text(label_texts(run.shape.table, run.shape.labels)));
-    text += agents_line(run);
+    text += agents_line(run) + tuning_line(prepared);
     for (const std::string& line : run.understood) text += fmt::format("data       {}\n", line);
     return text;
 }
 
-/// Writes the texts for users on process 0. @param phase without the parts that the run has moved.
-void put_into_words(PreparedRun& prepared, const AgreedPhase& phase) {
+/// Writes the texts for users on process 0.
+void put_into_words(PreparedRun& prepared) {
     const Run& run = prepared.run;
     prepared.words = plan_words(*prepared.planned,
                                 run.config.plan,
-                                phase.budgets,
+                                prepared.budgets,
                                 run.shape.table ? run.shape.table->unit : std::string());
     prepared.outline = beginning_of(prepared) + fmt::format("plan       {}\n", prepared.words.plan);
     prepared.report =
         beginning_of(prepared) + plan_report_text(*prepared.planned,
                                                   run.phase,
-                                                  phase.exposures,
-                                                  phase.budgets,
+                                                  prepared.exposures,
+                                                  prepared.budgets,
                                                   statements_of(prepared.ledger.record()));
     // Canaries of an audit are meant to be found: nobody uses the models.
     if (!prepared.coordinates)
@@ -241,9 +278,57 @@ PlanChoices settle_plan(TrainConfig& config,
                                    there.solves);
     // config.ini keeps `auto` where there is no temporal factor.
     const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
-    config.plan = AskedPlan(std::move(settlement.plan));
-    config.plan.open.temporal = without_factor;
+    static_cast<PlanConfig&>(config.plan) = std::move(settlement.plan);
+    // Clip and steps stay open until they are measured.
+    config.plan.open = {.temporal = without_factor,
+                        .clip_norm = config.plan.open.clip_norm,
+                        .step_size = config.plan.open.step_size};
     return std::move(settlement.choices);
+}
+
+/// Why the tuning rule is not for this training; empty if it is.
+std::string obstacle_to_tuning_of(const TrainConfig& config,
+                                  const Participants& there,
+                                  const LocalTask& task,
+                                  bool handed) {
+    if (handed && !config.plan.tune) return "by default where a program computes the gradients";
+    if (!task.has_records || task.fixed_inputs || task.coordinates || task.rows_are_rounds)
+        return fmt::format("with task {}, whose gradients are not those of records of a model",
+                           config.task.task);
+    if (config.secure_sum) return "with --secure-sum on, where agents learn sums only";
+    if (!config.views.empty()) return "with --view, whose figures are of the rounds alone";
+    return obstacle_to_tuning(config.plan, there.topography);
+}
+
+/// Chooses rounds and batches that are left to the tuning rule. COLLECTIVE.
+Tuning tune(TrainConfig& config,
+            Network& network,
+            const Participants& there,
+            const LocalTask& task,
+            bool handed) {
+    return settle_tuning(config.plan,
+                         obstacle_to_tuning_of(config, there, task, handed),
+                         there.topography,
+                         task.records,
+                         network,
+                         there.solves);
+}
+
+/// The rounds that are paid before those of the training. COLLECTIVE.
+std::vector<Survey> agree_on_surveys(const TrainConfig& config,
+                                     Network& network,
+                                     const Participants& there,
+                                     const LocalTask& task,
+                                     const Resumption* resumption) {
+    std::vector<Survey> surveys;
+    if (!config.plan.open.measured() || (resumption != nullptr && resumption->going_on))
+        return surveys;
+    const std::uint32_t epoch = resumption != nullptr ? resumption->key_epoch : 0;
+    // Two bins change by one where a record is replaced.
+    const double length = config.plan.adjacency == Adjacency::record ? std::sqrt(0.5) : 1;
+    surveys.push_back(agree_on_survey(
+        config, network, there, task, Survey::Kind::norms, norms_share, length, epoch));
+    return surveys;
 }
 
 /// The handshake on everything that was agreed. COLLECTIVE.
@@ -252,6 +337,7 @@ Run shake_hands(const TrainConfig& config,
                 Participants there,
                 const AgreedPhase& phase,
                 const LocalTask& task,
+                std::uint32_t key_epoch,
                 bool resumable) {
     Session session = open_session(network,
                                    there.topography,
@@ -272,7 +358,7 @@ Run shake_hands(const TrainConfig& config,
             .targets = task.targets,
             .phase = phase.config,
             .plan = phase.plan,
-            .key_epoch = phase.resumption ? phase.resumption->key_epoch : 0,
+            .key_epoch = key_epoch,
             .optimality_gap = asks_for_optimality_gap(config, network),
             .resumable = resumable,
             .credentials = std::move(there.credentials),
@@ -364,14 +450,22 @@ PreparedRun prepare_run(const TrainConfig& asked,
             network, config, std::move(*found), *before, there.members, there.credentials);
         start_joining_agents(*resumption, task, config);
     }
+    const Tuning tuning = tune(config, network, there, task, make_task != nullptr);
     PlanChoices choices = settle_plan(config, network, there, task);
     learn_clip(config, network, task);
+    std::vector<Survey> surveys =
+        agree_on_surveys(config, network, there, task, resumption ? &*resumption : nullptr);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
+    // They are in this start's own records before anything of them is sent.
+    for (std::size_t k = 0; phase.resumption && k < surveys.size(); ++k)
+        phase.resumption->recorded.push_back(static_cast<int>(phase.resumption->past.size() + k));
+    const std::uint32_t key_epoch = (phase.resumption ? phase.resumption->key_epoch : 0) +
+                                    static_cast<std::uint32_t>(surveys.size());
     if (phase.planned) phase.planned->choices = std::move(choices);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
-    Run run =
-        shake_hands(config, network, std::move(there), phase, task, !make_task || task.resumable);
+    Run run = shake_hands(
+        config, network, std::move(there), phase, task, key_epoch, !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
@@ -380,11 +474,12 @@ PreparedRun prepare_run(const TrainConfig& asked,
         require_possible_push_sum(run.topography, run.plan, config.l2);
         require_possible_exchange(config, run.plan, task.fixed_inputs);
     });
-    Ledger ledger = open_ledger(run, phase, task);
+    Ledger ledger = open_ledger(run, phase, surveys, task);
     RunHistory history = history_with(run, ledger, before);
+    if (!surveys.empty()) history.phases.pop_back();
     std::optional<LedgerViews> views;
     network.agree([&] {
-        if (run.leader()) views.emplace(config, *whole, history.phases, task.fixed_inputs);
+        if (run.leader()) views.emplace(config, *whole, ledger.record().phases, task.fixed_inputs);
     });
     PreparedRun prepared{.run = std::move(run),
                          .built = std::move(built),
@@ -395,10 +490,60 @@ PreparedRun prepare_run(const TrainConfig& asked,
                          .ledger = std::move(ledger),
                          .views = std::move(views),
                          .history = std::move(history),
-                         .resumption = std::move(phase.resumption)};
-    if (prepared.run.leader()) put_into_words(prepared, phase);
+                         .resumption = std::move(phase.resumption),
+                         .surveys = std::move(surveys),
+                         .tuning = tuning,
+                         .exposures = std::move(phase.exposures),
+                         .budgets = std::move(phase.budgets)};
+    if (prepared.run.leader()) put_into_words(prepared);
     return prepared;
 }
+
+void take_step(PreparedRun& prepared, const TunedStep& step) {
+    Run& run = prepared.run;
+    AskedPlan& plan = run.config.plan;
+    const double factor = step.clip_norm / plan.clip_norm;
+    run.network.agree([&] {
+        plan.open.clip_norm = plan.open.step_size = false;
+        plan.clip_norm = run.phase.clip_norm = step.clip_norm;
+        plan.steps.step_size = run.phase.steps.step_size = step.step_size;
+        run.plan.scale *= factor;
+        for (Exposure& exposure : prepared.exposures) exposure.sensitivity *= factor;
+        if (prepared.planned) prepared.planned->design.plan = run.plan;
+    });
+    verify_agreement(run.network,
+                     run.topography,
+                     run.plan,
+                     prepared.exposures,
+                     prepared.budgets,
+                     coalition_size_of(run.phase, run.plan.agents, &run.plan));
+    run.network.agree([&] {
+        PrivacyRecord record = prepared.ledger.record();
+        PrivacyPhase& now = record.phases.back();
+        now.plan = run.plan;
+        now.use.steps = run.phase.steps;
+        for (double& sensitivity : now.sensitivity) sensitivity *= factor;
+        prepared.history.phases.push_back(now);
+        prepared.ledger = Ledger(std::move(record));
+        if (run.leader()) put_into_words(prepared);
+    });
+}
+
+namespace {
+
+std::optional<TunedRun> tuned_run(const PreparedRun& prepared) {
+    if (!prepared.tuning.active) return std::nullopt;
+    const AskedPlan& plan = prepared.run.config.plan;
+    TunedRun tuned{.rounds = plan.rounds, .batch = plan.batch_size};
+    if (prepared.tuning.measured) tuned.mu_share = norms_share;
+    if (plan.open.measured()) return tuned;
+    if (prepared.tuning.measured) tuned.norm = prepared.tuning.norm;
+    tuned.clip_norm = plan.clip_norm;
+    tuned.step_size = plan.steps.step_size;
+    return tuned;
+}
+
+}  // namespace
 
 TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
     const Run& run = prepared.run;
@@ -413,11 +558,13 @@ TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
     result.processes = run.network.processes();
     result.delta = run.config.plan.delta;
     result.dry_run = run.config.dry_run;
+    result.planned_rounds = run.config.plan.rounds;
     result.gossip_steps = run.config.plan.gossip_steps;
     result.final_gossip = final_gossip_steps(run.phase, run.topography.schedule());
     if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
     result.words = prepared.words;
     result.warnings = prepared.warnings;
+    result.tuned = tuned_run(prepared);
     result.baselines.constant_accuracy = run.targets.constant_accuracy;
     result.baselines.constant_loss = run.targets.constant_loss;
     result.baselines.test_records = run.targets.test_records;
@@ -475,7 +622,11 @@ std::vector<PrivacyBudget> budgets_of(const std::vector<PrivacyBudget>& run_budg
 
 /// Converts budgets for secretly sampled rounds: of all agents if this process plans, else of its
 /// own.
-void count_sampling(AgreedPhase& phase, const Participants& there, std::span<const int> local) {
+/// @param survey_loss of a place, in surveys that are still to come.
+void count_sampling(AgreedPhase& phase,
+                    const Participants& there,
+                    std::span<const int> local,
+                    const std::function<PrivacyLoss(int place)>& survey_loss) {
     const std::vector<int>& all = there.members.numbers;
     std::vector<int> places(all.size());
     std::iota(places.begin(), places.end(), 0);
@@ -486,9 +637,23 @@ void count_sampling(AgreedPhase& phase, const Participants& there, std::span<con
                    phase.config,
                    there.solves ? std::span<const int>(places) : local,
                    [&](int place, long pattern) {
-                       return spent ? spent->of(there.members.number(place), pattern)
-                                    : PrivacyLoss();
+                       PrivacyLoss loss =
+                           spent ? spent->of(there.members.number(place), pattern) : PrivacyLoss();
+                       if (phase.config.survey_share > 0) loss += survey_loss(place);
+                       return loss;
                    });
+}
+
+/// Takes what surveys will spend off the budgets of rounds that are not sampled.
+void leave_for_surveys(AgreedPhase& phase,
+                       const std::function<PrivacyLoss(int place)>& survey_loss) {
+    if (phase.config.participation.poisson) return;
+    for (std::size_t place = 0; place < phase.budgets.size(); ++place) {
+        PrivacyLoss& limit = phase.budgets[place].limit;
+        const double whole = limit.mu().value_or(0);
+        const double survey = survey_loss(static_cast<int>(place)).mu().value_or(0);
+        limit = PrivacyLoss::gaussian(std::sqrt(std::max(whole * whole - survey * survey, 0.0)));
+    }
 }
 
 /// Adds exposures and budgets of the phase, and `planned` on processes that plan. LOCAL.
@@ -502,6 +667,13 @@ AgreedPhase plan_for(AgreedPhase phase,
     phase.exposures = build_exposures(phase.config, there.members.size(), task.records);
     phase.run_budgets = build_budgets(config.plan, there.members.all);
     phase.budgets = budgets_of(phase.run_budgets, there.members);
+    const auto survey_loss = [&, whole = phase.budgets](int place) {
+        return PrivacyLoss::gaussian(
+            survey_mu(whole[static_cast<std::size_t>(place)], phase.config.survey_share));
+    };
+    if (phase.config.survey)
+        for (int place = 0; place < there.members.size(); ++place)
+            phase.budgets[static_cast<std::size_t>(place)].limit = survey_loss(place);
     if (phase.resumption) {
         require_same_task(task, *phase.resumption);
         phase.budgets = phase_budgets(std::move(phase.budgets),
@@ -510,7 +682,9 @@ AgreedPhase plan_for(AgreedPhase phase,
                                       there.topography,
                                       there.members);
     }
-    count_sampling(phase, there, local);
+    if (phase.config.survey_share > 0 && !phase.config.survey)
+        leave_for_surveys(phase, survey_loss);
+    count_sampling(phase, there, local, survey_loss);
     if (!there.solves) return phase;
     phase.planned = phase.resumption && phase.resumption->going_on
                         ? kept_plan(*phase.resumption->going_on, phase.config)

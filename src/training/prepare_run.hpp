@@ -20,6 +20,7 @@
 #include "training/participants.hpp"
 #include "training/resume.hpp"
 #include "training/run.hpp"
+#include "training/survey.hpp"
 #include "training/train_result.hpp"
 
 namespace sotto {
@@ -37,6 +38,13 @@ struct PreparedRun {
     std::optional<LedgerViews> views;  ///< on process 0
     RunHistory history;                ///< with the next phase; its start is not counted yet
     std::optional<Resumption> resumption;
+    /// Rounds to be paid before those of the training. While there are some, the plan is in units
+    /// of a clip and a step size of 1 where these are open, the ledger has all phases, and the
+    /// history ends with those of the surveys.
+    std::vector<Survey> surveys{};
+    Tuning tuning{};
+    std::vector<Exposure> exposures{};     ///< of every place
+    std::vector<PrivacyBudget> budgets{};  ///< of every place, for this phase
     // Texts for users, on process 0.
     std::string report{};   ///< plan and ledger
     std::string outline{};  ///< the same in a few lines
@@ -51,6 +59,11 @@ struct PreparedRun {
 [[nodiscard]] PreparedRun prepare_run(const TrainConfig& config,
                                       Network& network,
                                       const std::function<LocalTask()>& make_task);
+
+/// Gives the training the clip and the step that its surveys found: the noise of the plan grows
+/// with the clip, so that no figure of the guarantee changes, which every agent checks again;
+/// ledger, history, configuration and words follow. COLLECTIVE. @throws as verify_agreement.
+void take_step(PreparedRun& prepared, const TunedStep& step);
 
 /// The part of the result that is known without training, with the privacy loss of `rounds` rounds.
 [[nodiscard]] TrainResult result_with_account(const PreparedRun& prepared, long rounds);

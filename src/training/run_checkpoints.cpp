@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -16,13 +17,16 @@ namespace sotto {
 
 namespace fs = std::filesystem;
 
-RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer)
+RunCheckpoints::RunCheckpoints(const OpenRun& run, const Trainer& trainer, int phase)
     : run_(run),
       trainer_(trainer),
       every_(run.prepared.run.config.checkpoint_every),
-      phase_(static_cast<int>(run.prepared.history.phases.size()) - 1),
-      plan_hash_(run.prepared.run.plan.hash()) {
+      phase_(phase) {
     if (run.prepared.run.resumable) start_mark();
+}
+
+const PrivacyPhase& RunCheckpoints::phase() const {
+    return run_.prepared.history.phases[static_cast<std::size_t>(phase_)];
 }
 
 void RunCheckpoints::begin() {
@@ -37,7 +41,7 @@ void RunCheckpoints::begin() {
     const auto& resumption = run_.prepared.resumption;
     const long round = resumption ? resumption->round : 0;
     // The history first: it must contain every phase that a copy belongs to.
-    if (resumption) copy_history();
+    if (resumption || phase_ > 0) copy_history();
     keep_records(round);
     if (resumption && resumption->going_on)
         copy(round, resumption->beginning, sent_until(round));
@@ -49,7 +53,7 @@ void RunCheckpoints::keep_records(long round) {
     const Run& run = run_.prepared.run;
     const RunHistory& history = run_.prepared.history;
     const fs::path& directory = run_.directory.path();
-    const bool first = !run_.prepared.resumption;
+    const bool first = phase_ == 0 && !run_.prepared.resumption;
     // Set the mark first: a record without a mark means that marks were lost.
     run.network.agree([&] {
         if (first) mark_->set(round);
@@ -74,12 +78,12 @@ OwnEntry RunCheckpoints::entry_now(const OwnRecord& record, int number, long rou
     const auto& phases = run_.prepared.history.phases;
     OwnEntry entry{
         .phase = phase_,
-        .session = run.session.run_id,
+        .session = phase().sessions.back(),
         .rounds_before = 0,
-        .facts = facts_of(phases.back(), number, run.config.plan.adjacency, run.config.plan.delta)};
+        .facts = facts_of(phase(), number, run.config.plan.adjacency, run.config.plan.delta)};
     if (record.entries().empty()) return entry;
     const int before = record.entries().back().phase;
-    entry.rounds_before = before == phase_ ? round - phases.back().use.steps.first_round
+    entry.rounds_before = before == phase_ ? round - phase().use.steps.first_round
                                            : phases[static_cast<std::size_t>(before)].rounds;
     return entry;
 }
@@ -94,12 +98,12 @@ void RunCheckpoints::copy_beginning() {
 }
 
 int RunCheckpoints::beginning_after(long round) const {
-    const Run& run = run_.prepared.run;
-    return round == run.phase.steps.first_round ? static_cast<int>(run.key_epoch) : 0;
+    return round == phase().use.steps.first_round ? static_cast<int>(phase().key_epoch) : 0;
 }
 
 long RunCheckpoints::sent_until(long round) const {
-    return next_checkpoint(every_, round, run_.prepared.run.config.plan.rounds);
+    return std::min(next_checkpoint(every_, round, run_.prepared.run.config.plan.rounds),
+                    phase().use.steps.first_round + phase().rounds);
 }
 
 void RunCheckpoints::copy(long round, int beginning, long until) {
@@ -133,6 +137,7 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     if (clean) run.network.agree([&] { mark_->set(round); });
     std::vector<Checkpoint> local;
     std::vector<std::string> seeds;
+    const Digest plan_hash = phase().plan.hash();
     run.network.agree([&] {
         for (std::size_t a = 0; a < trainer_.agents().size(); ++a)
             local.push_back(checkpoint_of(a, round));
@@ -142,7 +147,7 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
         // Seeds allow a continuation with the same keys, which needs a clean stop.
         if (clean && run.credentials && !run.config.noise_seed)
             seeds.push_back(
-                seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash_));
+                seal_seeds_for(run.credentials->identities[a], run_.rings[a], own, plan_hash));
     }
     const int beginning = beginning_after(round);
     seal_checkpoint(run_.directory.path(),
@@ -162,8 +167,8 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) co
     own.run = run_.prepared.history.run;
     own.agent = agent.number;
     own.round = round;
-    own.phase_round = run.phase.steps.first_round;
-    own.key_epoch = run.key_epoch;
+    own.phase_round = phase().use.steps.first_round;
+    own.key_epoch = phase().key_epoch;
     own.batch_seed = run.config.task.seed;
     own.records = agent.objective->records();
     const auto column = static_cast<Eigen::Index>(local_index);
@@ -185,7 +190,7 @@ void RunCheckpoints::start_mark() {
                   run_.prepared.history.run,
                   std::move(numbers),
                   phase_,
-                  run_.prepared.run.session.run_id);
+                  phase().sessions.back());
 }
 
 }  // namespace sotto

@@ -16,7 +16,8 @@ namespace sotto {
 class RunCheckpoints {
   public:
     /// @param run, trainer whose rounds are saved; both are borrowed.
-    RunCheckpoints(const OpenRun& run, const Trainer& trainer);
+    /// @param phase of the run's history that these rounds belong to.
+    RunCheckpoints(const OpenRun& run, const Trainer& trainer, int phase);
 
     /// Writes every agent's record of what it reveals in this start, and the checkpoint where a new
     /// phase begins: round 0 in a new run. From then on the run can always be resumed. Call it
@@ -40,6 +41,7 @@ class RunCheckpoints {
     void copy_history();
     /// The entry that this start adds to the record.
     [[nodiscard]] OwnEntry entry_now(const OwnRecord& record, int number, long round) const;
+    [[nodiscard]] const PrivacyPhase& phase() const;
     [[nodiscard]] long sent_until(long round) const;
     void copy(long round, int beginning, long until);
     /// beginning_of a checkpoint after this many rounds.
@@ -49,7 +51,6 @@ class RunCheckpoints {
     const Trainer& trainer_;
     long every_;  // rounds; 0: only when the run stops
     int phase_;   // index in the run's history
-    Digest plan_hash_;
     std::optional<SentMark> mark_;
     std::vector<int> keepers_;  // by process; empty: all share one disk
     bool seeds_erased_ = false;

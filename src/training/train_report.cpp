@@ -41,17 +41,18 @@ std::string network_text(const NetworkEstimate& network, long rounds) {
         1e-6 * network.busiest_bytes);
 }
 
-std::string dry_run_text(const TrainResult& result, const TrainConfig& config) {
+std::string dry_run_text(const TrainResult& result) {
     const double round_seconds = result.estimate.seconds_per_round;
     std::string text = fmt::format(
         "epsilon    {:.6g} at delta {:g} after {} rounds\ntime       about {} ({:.3g} ms per "
         "round)\n",
         result.epsilon,
         result.delta,
-        config.plan.rounds,
-        duration_text(round_seconds * static_cast<double>(config.plan.rounds)),
+        result.planned_rounds,
+        duration_text(round_seconds * static_cast<double>(result.planned_rounds)),
         1e3 * round_seconds);
-    if (result.estimate.network) text += network_text(*result.estimate.network, config.plan.rounds);
+    if (result.estimate.network)
+        text += network_text(*result.estimate.network, result.planned_rounds);
     return text;
 }
 
@@ -255,9 +256,9 @@ std::string took_text(const TrainResult& result, const TrainConfig& config, int 
 std::string verdict_text(const TrainResult& result, const TrainConfig& config, int cores) {
     std::string text = "\n";
     if (result.interrupted)
-        text +=
-            verdict_line("INTERRUPTED",
-                         fmt::format(" after {} of {} rounds", result.rounds, config.plan.rounds));
+        text += verdict_line(
+            "INTERRUPTED",
+            fmt::format(" after {} of {} rounds", result.rounds, result.planned_rounds));
     text += metric_text(result);
     for (std::size_t k = result.warnings_before; k < result.warnings.size(); ++k)
         text += verdict_line("warning", result.warnings[k]);
@@ -274,7 +275,7 @@ std::string verdict_text(const TrainResult& result, const TrainConfig& config, i
 }
 
 std::string summary_text(const TrainResult& result, const TrainConfig& config) {
-    if (result.dry_run) return dry_run_text(result, config);
+    if (result.dry_run) return dry_run_text(result);
     std::string text = fmt::format("\n{}{} agents in {} process{}, {} rounds of {}\n",
                                    result.interrupted ? "INTERRUPTED: " : "",
                                    result.agents,
@@ -403,6 +404,17 @@ void add_evaluation(Json& json, const Evaluation& evaluation) {
                                  {"train", json_of(evaluation.records.train)}};
 }
 
+Json json_of(const TunedRun& tuned) {
+    Json json;
+    json["g"] = number_or_null(tuned.norm);
+    json["clip_norm"] = tuned.clip_norm > 0 ? Json(tuned.clip_norm) : Json();
+    json["step_size"] = tuned.step_size > 0 ? Json(tuned.step_size) : Json();
+    json["rounds"] = tuned.rounds;
+    json["batch"] = tuned.batch.number ? Json(*tuned.batch.number) : Json(tuned.batch.share);
+    json["mu_share"] = tuned.mu_share;
+    return json;
+}
+
 /// Results of the models at an earlier stage after the last round.
 void add_stage(Json& json, const std::string& stage, const Evaluation& evaluation) {
     json["test_loss_" + stage] = number_or_null(evaluation.test_loss);
@@ -446,12 +458,13 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
     json["mu"] = number_or_null(result.mu);
     json["delta"] = result.delta;
     json["utility"] = name_of(config.utility);
-    json["step_size"] = config.steps.step_size;
+    json["step_size"] = result.tuned ? result.tuned->step_size : config.steps.step_size;
     json["gossip_steps"] = result.gossip_steps;
     json["final_gossip"] = result.final_gossip;
     if (result.resumed) json["resumed"] = json_of(*result.resumed);
+    if (result.tuned) json["tuning"] = json_of(*result.tuned);
     if (result.dry_run) {
-        add_estimate(json, result.estimate, config.rounds);
+        add_estimate(json, result.estimate, result.planned_rounds);
     } else {
         add_evaluation(json, result.evaluation);
         add_stage(json, "last", result.last);
@@ -566,7 +579,7 @@ std::vector<std::string> warnings_after_rounds(const TrainResult& result) {
     if (constant && result.clipped_share > clipped)
         warnings.push_back(
             fmt::format("The clip shortened {:.1f}% of all gradients, of which little more than "
-                        "the direction is left (use a larger --clip-norm, or --clip-norm auto).",
+                        "the direction is left (use a larger --clip-norm, or --tune auto).",
                         100 * result.clipped_share));
     return warnings;
 }

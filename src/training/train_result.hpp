@@ -61,6 +61,15 @@ struct AccountUse {
     bool is_signed = false;  ///< by the agent's identity
 };
 
+/// What the tuning rule chose (planning/tuning.hpp).
+struct TunedRun {
+    double norm = not_a_number;  ///< g; not a number if it was not measured, or not yet
+    double clip_norm = 0, step_size = 0;
+    long rounds = 0;
+    BatchSize batch;
+    double mu_share = 0;  ///< of mu^2 that the measurement spent
+};
+
 /// Baselines of a model's results, for the experimenter, as losses are. Not a number if unknown.
 struct Baselines {
     double constant_accuracy = not_a_number;  ///< see TargetFacts
@@ -87,7 +96,8 @@ struct TrainResult {
     std::string mechanism;
     int agents = 0;
     int processes = 1;
-    long rounds = 0;  ///< completed
+    long rounds = 0;          ///< completed
+    long planned_rounds = 0;  ///< of the whole run
     bool interrupted = false;
     bool dry_run = false;
     double epsilon = 0;              ///< spent, largest of all agents; infinite without noise
@@ -105,6 +115,7 @@ struct TrainResult {
     std::size_t warnings_before = 0;      ///< of these: reported before the first round
     PlanWords words;                      ///< on process 0; in no summary
     std::optional<double> clip_norm;      ///< final C of the first local agent; if learned
+    std::optional<TunedRun> tuned;        ///< of this start
     int gossip_steps = 1;                 ///< K
     int final_gossip = 0;                 ///< L
     std::optional<RoundSeconds> phases;   ///< average over processes, if all share it

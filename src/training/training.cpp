@@ -47,7 +47,7 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       trainer_(trainer),
       listener_(listener),
       progress_(run.progress),
-      checkpoints_(run, trainer),
+      checkpoints_(run, trainer, static_cast<int>(run.prepared.history.phases.size()) - 1),
       vote_(run_.network, stop_requested),
       grace_(run_.leader() && run_.network.processes() > 1 ? seconds_before_kill() : std::nullopt),
       ends_here_(run.prepared.resumption && run.prepared.resumption->finish),
@@ -373,11 +373,6 @@ std::vector<std::string> earlier_manifests(const OpenRun& open) {
     return manifests;
 }
 
-OpenRun announced(OpenRun open, TrainingListener& listener) {
-    announce(open.prepared, listener, open.directory.path().string(), nullptr);
-    return open;
-}
-
 }  // namespace
 
 Training::Training(Clock::time_point start,
@@ -385,9 +380,21 @@ Training::Training(Clock::time_point start,
                    TrainingListener& listener,
                    std::function<bool()> stop_requested)
     : start_(start),
+      listener_(listener),
       stop_requested_(std::move(stop_requested)),
-      open_(announced(open_run(std::move(prepared)), listener)),
-      rounds_(open_, listener, stop_requested_) {}
+      open_(open_run(std::move(prepared))) {
+    if (open_.prepared.surveys.empty()) survey();
+}
+
+void Training::survey() {
+    try {
+        carry_out_surveys(open_);
+    } catch (const std::exception& failure) {
+        end_failed_run(open_, failure);
+    }
+    announce(open_.prepared, listener_, open_.directory.path().string(), nullptr);
+    rounds_.emplace(open_, listener_, stop_requested_);
+}
 
 Training::Training(const TrainConfig& config,
                    Network& network,
@@ -417,7 +424,7 @@ void Training::state_gradients(const std::string& own) {
 }
 
 TrainResult Training::finish() {
-    rounds_.finish();
+    rounds_->finish();
     return close_run(open_, start_);
 }
 
@@ -430,6 +437,7 @@ TrainResult run_training(const TrainConfig& config,
     PreparedRun prepared = prepare_run(config, network, make_task);
     if (config.dry_run) return dry_run(std::move(prepared), listener, start);
     Training training(start, std::move(prepared), listener, stop_requested);
+    if (training.to_survey()) training.survey();
     while (training.more()) training.run_round();
     return training.finish();
 }

@@ -112,11 +112,12 @@ class TrainingRounds {
     TrainingLoop loop_;
 };
 
-/// A training for callers that compute gradients between rounds: run_round() while more(), then
-/// finish() once. All calls are COLLECTIVE.
+/// A training for callers that compute gradients between rounds: if to_survey(), survey() once;
+/// then run_round() while more(), then finish() once. All calls are COLLECTIVE.
 class Training {
   public:
     /// Bootstrap up to the first round, for every process, as in run_training. Not for a dry run.
+    /// Surveys before the first round are left to survey().
     /// @throws Error, the same on every process.
     Training(const TrainConfig& config,
              Network& network,
@@ -126,7 +127,12 @@ class Training {
     Training(const Training&) = delete;
     Training& operator=(const Training&) = delete;
 
-    [[nodiscard]] bool more() const { return rounds_.more(); }
+    /// Whether rounds are to be paid before those of the training (Survey), for which objectives
+    /// must compute gradients.
+    [[nodiscard]] bool to_survey() const { return !rounds_; }
+    /// @throws Error alone; with several processes, a failing one ends the job.
+    void survey();
+    [[nodiscard]] bool more() const { return !rounds_ || rounds_->more(); }
     /// Adds the processes' statements on how their agents compute gradients to the ledger, which is
     /// sealed again, and to this start's manifest, together with those of earlier starts. Call it
     /// once, before the first round of this start. COLLECTIVE.
@@ -134,14 +140,15 @@ class Training {
     /// @throws Error, the same on every process.
     void state_gradients(const std::string& own);
     /// @throws Error alone; with several processes, a failing one ends the job.
-    void run_round() { rounds_.run_next(); }
+    void run_round() { rounds_->run_next(); }
     /// After the last round, completes figures, ledger and models. @throws as run_round, and Error,
     /// the same on every process.
     [[nodiscard]] TrainResult finish();
 
     /// LOCAL.
     [[nodiscard]] const OpenRun& run() const { return open_; }
-    [[nodiscard]] Trainer& trainer() { return rounds_.trainer(); }
+    /// After the surveys.
+    [[nodiscard]] Trainer& trainer() { return rounds_->trainer(); }
 
   private:
     friend TrainResult run_training(const TrainConfig&,
@@ -155,9 +162,10 @@ class Training {
              std::function<bool()> stop_requested);
 
     Clock::time_point start_;
+    TrainingListener& listener_;
     std::function<bool()> stop_requested_;
     OpenRun open_;
-    TrainingRounds rounds_;
+    std::optional<TrainingRounds> rounds_;  // none before the surveys
 };
 
 /// The main job: bootstrap (process 0, or every process, builds graph, mixing and plan; all verify;

@@ -113,8 +113,8 @@ TEST(FederatedAveraging, RefusesWhatATrustedServerCannotHave) {
         {"plan", "--mechanism", "dp-fedavg", "--local-steps", "3", "--adjacency", "record"},
         2,
         "with adjacency record");
-    refused({"--mechanism", "dp-fedavg", "--local-steps", "3", "--clip-norm", "auto"},
-            "with --clip-norm auto");
+    refused({"--mechanism", "dp-fedavg", "--local-steps", "3", "--clip-norm", "learnt"},
+            "with --clip-norm learnt");
     refused({"--mechanism", "dp-fedavg", "--local-steps", "3", "--secure-sum", "on"},
             "trusted aggregator");
     refused({"--mechanism", "dp-fedavg", "--gossip-steps", "3"}, "gossip-steps: 3");

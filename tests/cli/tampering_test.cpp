@@ -102,7 +102,7 @@ TEST(LearntClip, OfSomeRanksAloneIsRefused) {
     const TempDir directory;
     const Arguments given{"train", "--quiet", "--rounds", "5"};
     Arguments learnt = given;
-    learnt.insert(learnt.end(), {"--clip-norm", "auto"});
+    learnt.insert(learnt.end(), {"--clip-norm", "learnt"});
     for (const auto& [first, others, word] :
          {std::tuple(given, learnt, "rank 1 learns its clip"),
           std::tuple(learnt, given, "rank 1 is given its clip")}) {

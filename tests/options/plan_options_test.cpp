@@ -137,7 +137,7 @@ TEST(DefaultClip, LeavesWhatIsAskedFor) {
 
 TEST(DefaultClip, IsWhereLearningItStarts) {
     const TrainConfig config =
-        read_train_config({{"adjacency", "record-add-remove"}, {"clip-norm", "auto"}});
+        read_train_config({{"adjacency", "record-add-remove"}, {"clip-norm", "learnt"}});
     EXPECT_TRUE(config.plan.learn_clip);
     EXPECT_EQ(config.plan.clip_norm, 1);
 }

@@ -82,7 +82,7 @@ OptionTexts everything_else() {
                       {"delta", "1e-7"},
                       {"calibration", "rdp"},
                       {"adjacency", "record-zero-out"},
-                      {"clip-norm", "auto:0.25"},
+                      {"clip-norm", "learnt:0.25"},
                       {"rounds", "17"},
                       {"local-steps", "6"},
                       {"client-probability", "0.375"},

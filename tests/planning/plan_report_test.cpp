@@ -194,7 +194,7 @@ TEST(LocalSteps, AreNotForRecordsNorForAClipThatIsLearnt) {
     expect_contains(refusal(config), "local-steps: 2 is not possible with adjacency record");
     config.adjacency = Adjacency::agent;
     config.learn_clip = true;
-    expect_contains(refusal(config), "local-steps: 2 is not possible with --clip-norm auto");
+    expect_contains(refusal(config), "local-steps: 2 is not possible with --clip-norm learnt");
 }
 
 TEST(SampledAgents, AreForFederatedAveragingOfAgentsThatMayBeAbsent) {

@@ -113,18 +113,18 @@ TEST(LearntClip, IsInTheConfigurationThatARunLeaves) {
     const TrainConfig config = sampled_config(folder, "corn");
     (void)test::train(config);
     const std::string ini = read_file(folder.path("corn/config.ini"));
-    expect_contains(ini, "clip-norm = auto:0.02\n");
+    expect_contains(ini, "clip-norm = learnt:0.02\n");
 }
 
 TEST(LearntClip, IsReadAndWritten) {
     const auto read = [](const std::string& text) {
         return read_train_config({{"clip-norm", text}}).plan;
     };
-    EXPECT_TRUE(read("auto").learn_clip);
-    EXPECT_EQ(read("auto").clip_norm, PlanConfig{}.clip_norm);
-    EXPECT_EQ(read("auto:3").clip_norm, 3);
+    EXPECT_TRUE(read("learnt").learn_clip);
+    EXPECT_EQ(read("learnt").clip_norm, PlanConfig{}.clip_norm);
+    EXPECT_EQ(read("learnt:3").clip_norm, 3);
     EXPECT_FALSE(read("3").learn_clip);
-    for (const std::string wrong : {"auto:", "auto3", "auto:0", "autos", "auto:-1", "0", "x"})
+    for (const std::string wrong : {"learnt:", "learnt3", "learnt:0", "learnts", "learnt:-1", "0", "x"})
         expect_contains(message_of<ConfigError>([&] { (void)read(wrong); }), "clip-norm");
 }
 
@@ -136,7 +136,7 @@ TEST(LearntClip, IsRefusedWhereItMeansNothing) {
     TrainConfig quadratic = test::quadratic_config(4, "ldp", 5);
     quadratic.plan.learn_clip = true;
     expect_contains(message_of<ConfigError>([&] { require_given_clip(quadratic.plan); }),
-                    "clip-norm: auto is not possible here");
+                    "clip-norm: learnt is not possible here");
 }
 
 using LearntClipRun = test::ResumableRun;

@@ -66,6 +66,10 @@ class Objective {
                                       double grid_step,
                                       Eigen::Ref<Eigen::VectorXd> sum) = 0;
     [[nodiscard]] virtual bool record_clipping() const = 0;
+    /// L2 norm of the gradient of each of these records, from that record alone; not a number if
+    /// the gradient is not finite. By default one mean_gradient a record.
+    [[nodiscard]] virtual Eigen::VectorXd gradient_norms(
+        const Eigen::Ref<const Eigen::VectorXd>& model, std::span<const Eigen::Index> rows);
     /// Upper bound on the rows of every batch; records are treated alike in all such batches.
     void set_largest_batch(Eigen::Index rows) { largest_batch_ = rows; }
     /// The value set, or records() if none was set.
@@ -213,7 +217,7 @@ struct OwnTaskOptions {
 
 /// Changes whenever Objective, Dataset or OwnTaskOptions change, so that libraries built for
 /// another version are refused.
-inline constexpr int own_task_version = 4;
+inline constexpr int own_task_version = 5;
 
 }  // namespace sotto
 

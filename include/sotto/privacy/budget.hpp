@@ -156,10 +156,10 @@ struct SampledPattern {
 /// kappa_u = mu_u^2 / (Delta_u^2 sens2_u): the largest [R^-1]_uu that keeps agent u within budget.
 [[nodiscard]] double precision_limit(const PrivacyBudget& budget, const Exposure& exposure);
 
-/// eta_t, t from 0: eta, eta / sqrt(t + 1), eta / (t + 1), or eta times the factor of the last
-/// piece that has begun.
+/// eta_t, t from 0: eta, eta / sqrt(t + 1), eta / (t + 1), 2 eta (1 - (t + 1/2) / T), or eta times
+/// the factor of the last piece that has begun.
 struct StepSchedule {
-    enum class Kind { constant, inverse_sqrt, inverse, piecewise };
+    enum class Kind { constant, inverse_sqrt, inverse, linear, piecewise };
     struct Piece {
         long round = 0;     ///< first round of the piece; before the first piece the factor is 1
         double factor = 1;  ///< > 0
@@ -168,11 +168,14 @@ struct StepSchedule {
     double step_size = 0.05;    ///< eta > 0
     std::vector<Piece> pieces;  ///< piecewise only; rounds ascend
     long first_round = 0;       ///< round of the run that is round 0 here
+    /// T >= 1, linear only: the mean step of T rounds is eta. Later rounds have the step of the last.
+    long rounds = 1;
     [[nodiscard]] double at(long round) const;
     /// Of every round.
     [[nodiscard]] std::vector<double> over(long rounds) const;
 };
-/// "constant", "inverse-sqrt", "inverse", "piecewise:ROUND:FACTOR,...". @throws ConfigError.
+/// "constant", "inverse-sqrt", "inverse", "linear:T", "piecewise:ROUND:FACTOR,...". @throws
+/// ConfigError.
 [[nodiscard]] StepSchedule parse_step_schedule(std::string_view option,
                                                std::string_view text,
                                                double step_size);

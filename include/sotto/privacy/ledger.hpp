@@ -20,9 +20,12 @@ namespace sotto {
 class PrivacyLosses {
   public:
     explicit PrivacyLosses(int agents)
-        : agents_(agents), losses_(static_cast<std::size_t>(agents)) {}
-    /// Adds the phase's first `rounds` rounds. @param precision of every place, against the
-    /// observer.
+        : agents_(agents),
+          in_all_(static_cast<std::size_t>(agents)),
+          losses_(static_cast<std::size_t>(agents)) {}
+    /// Adds the phase's first `rounds` rounds. A phase with one pattern (cycle 1) adds to every
+    /// pattern of the others: its rounds use all records. @param precision of every place, against
+    /// the observer.
     void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
     /// The same with pattern_sensitivity_squared given, to be reused for many observers.
     void add(const PrivacyPhase& phase,
@@ -49,6 +52,7 @@ class PrivacyLosses {
     [[nodiscard]] long patterns() const { return std::ssize(losses_) / agents_; }
 
     int agents_;
+    std::vector<PrivacyLoss> in_all_;  // of every agent, in every pattern
     std::vector<PrivacyLoss> losses_;  // all agents of the first pattern, then of the second, ...
 };
 

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "graph/topography.hpp"
+#include "net/control.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+// Rounds, batches, clip and steps without knobs (docs/equations.md#training-without-knobs).
+
+/// Share of mu^2 that measuring the norms of gradients spends.
+inline constexpr double norms_share = 0.02;
+
+/// Public numbers from which rounds and batches follow.
+struct TuningCase {
+    double records = 0;      ///< N: agents times the fewest records of one
+    double all_records = 0;  ///< of all agents
+    double mu = 0;           ///< smallest of the budgets
+    /// nz >= 1: standard deviation of the noise that the plan leaves, over that of a trusted
+    /// aggregator. 0: no noise.
+    double noise_ratio = 1;
+    /// s: standard deviation of a coordinate of one round's noise in the mean model, in units of
+    /// the clip, if every agent uses this share of its records in each of so many rounds.
+    std::function<double(double share, long rounds)> noise;
+};
+
+/// T: the smallest of 100, 150, 200, 300, 400, 500, 700, 1000 that is at least mu N / (20 nz), at
+/// least 200; 1000 beyond.
+[[nodiscard]] long tuned_rounds(const TuningCase& tuning);
+
+/// q: the smallest of .01, .02, .05, .1, .2, .4, .7, 1 with q N >= min(256, .2 N) and either 1 / (s
+/// sqrt T) >= 20 or s(q) <= 1.1 s(1). Cost: s for every candidate.
+[[nodiscard]] double tuned_share(const TuningCase& tuning, long rounds);
+
+/// Clip and mean step size.
+struct TunedStep {
+    double clip_norm = 1;
+    double step_size = 1;
+};
+
+/// C = g / 2 unless given, and eta = min(80 / g^2, 1.4 / (C g s sqrt T)): with C = g / 2, this is c
+/// / C^2 with c = min(20, .7 / (s sqrt T)). 1 / g^2 is the natural step where learning begins, and
+/// the second bound keeps the noise of all rounds below what contracts.
+/// @param norm g > 0.  @param noise s.  @param momentum B: steps count 1 / (1 - B) times.
+[[nodiscard]] TunedStep tuned_step(
+    double norm, std::optional<double> clip_norm, double noise, long rounds, double momentum);
+
+/// What was chosen before the first round.
+struct Tuning {
+    bool active = false;    ///< something was left to the rule, and it chose
+    bool measured = false;  ///< clip or steps follow from a paid round
+    double noise = 0;       ///< s
+    double noise_ratio = 0;
+    double norm = 0;       ///< g, once measured
+    std::string why_not;  ///< why the rule is not used, if values were left to it by default
+};
+
+/// Chooses rounds and batches that are left open: process 0 does, and processes that plan compare.
+/// If the rule is not possible, takes 1000 rounds, batches of 128 (or of the fewest records of an
+/// agent), clip 1 and step size 0.5 for what is open by default. COLLECTIVE.
+/// @param obstacle why the rule is not possible for this training; empty: it is.  @param records of
+/// every agent.  @param solves whether this process plans.
+/// Cost: one plan, and about ten noise multipliers.
+/// @throws ConfigError if --tune auto is not possible; NetworkError for another choice of process
+/// 0; the same on every process.
+[[nodiscard]] Tuning settle_tuning(AskedPlan& plan,
+                                   const std::string& obstacle,
+                                   const Topography& topography,
+                                   const std::vector<Eigen::Index>& records,
+                                   Control& network,
+                                   bool solves);
+
+/// The first reason why these options exclude the rule; empty if there is none.
+[[nodiscard]] std::string obstacle_to_tuning(const AskedPlan& plan, const Topography& topography);
+
+/// mu that the paid rounds before the training may spend.
+[[nodiscard]] double survey_mu(const PrivacyBudget& budget, double share);
+
+}  // namespace sotto
