@@ -230,6 +230,96 @@ TEST(Bounds, CutAndScaleColumnsOfNumbers) {
               std::string::npos);
 }
 
+TEST(Bounds, AreOfAValueToPredictToo) {
+    TableOptions options = predicting("price");
+    options.target = TargetKind::value;
+    options.bounds = parse_bounds("rooms=0:10,price=0:500");
+    const Table table = table_of("rooms,price\n5,250\n10,400\n3,900\n");
+    const TableShape shape = shape_of(table, options);
+    EXPECT_EQ(scaled_columns(shape), (std::vector<std::string>{"rooms", "price"}));
+    const Dataset data = standardised(encoded(table, shape, {}), scaling_by_bounds(shape, options));
+    EXPECT_EQ(data.labels, Eigen::Vector3d(0, 0.6, 1));
+    options.bounds = parse_bounds("rooms=0:10");
+    EXPECT_NE(message_of<ConfigError>([&] {
+                  (void)scaling_by_bounds(shape, options);
+              }).find("column \"price\" has none"),
+              std::string::npos);
+}
+
+TEST(Bounds, NameColumnsWithoutAHeaderByTheirNumbers) {
+    TableOptions options;
+    const Table table = table_of("1,2,10\n3,4,20\n");
+    const TableShape shape = shape_of(table, options);
+    options.bounds = parse_bounds("1=0:4,column 2=0:4,3=0:40");
+    const Standardisation scaling = scaling_by_bounds(shape, options);
+    EXPECT_EQ(scaling.features[0], scaling.features[1]);
+    EXPECT_EQ(scaling.target, (ColumnScaling{.mean = 20, .deviation = 20, .low = 0, .high = 40}));
+    options.bounds = parse_bounds("1=0:4,2=0:4,4=0:40");
+    EXPECT_NE(
+        message_of<ConfigError>([&] { (void)scaling_by_bounds(shape, options); }).find("\'4\'"),
+        std::string::npos);
+}
+
+/// Of the columns a and y, with bounds from 0 to 10 and from 100 to 300; sex is not scaled.
+struct TwoScaledColumns {
+    TableOptions options = [] {
+        TableOptions two = predicting("y");
+        two.target = TargetKind::value;
+        two.bounds = parse_bounds("a=0:10,y=100:300");
+        return two;
+    }();
+    Table table = table_of("sex,a,y\nm,2,100\nf,6,300\nm,7,150\n");
+    TableShape shape = shape_of(table, options);
+    [[nodiscard]] Standardisation of(const Eigen::Vector4d& moments) const {
+        return scaling_by_moments(shape, options, moments);
+    }
+};
+
+TEST(ScalingByMoments, IsThatOfTheDataWithinBounds) {
+    const TwoScaledColumns two;
+    const auto rows = test::all_rows(3);
+    const Dataset data = encoded(two.table, two.shape, {});
+    const Dataset z = standardised(data, scaling_by_bounds(two.shape, two.options));
+    const auto number = features_of(z).row(2);
+    const Standardisation by_moments = two.of(
+        {number.mean(), z.labels.mean(), number.squaredNorm() / 3, z.labels.squaredNorm() / 3});
+    const Standardisation by_data = standardisation_of(data, rows, {false, false, true});
+    EXPECT_EQ(by_moments.features[0], ColumnScaling{});
+    for (const auto& [found, wanted] : {std::pair{by_moments.features[2], by_data.features[2]},
+                                        {by_moments.target, by_data.target}}) {
+        EXPECT_NEAR(found.mean, wanted.mean, 1e-12);
+        EXPECT_NEAR(found.deviation, wanted.deviation, 1e-12);
+    }
+    EXPECT_EQ(by_moments.features[2].low, 0);
+    EXPECT_EQ(by_moments.target.high, 300);
+    EXPECT_EQ(by_moments.target.scaled(1e9), by_moments.target.scaled(300));
+}
+
+TEST(ScalingByMoments, IsOfUseWhateverNoiseHasMadeOfThem) {
+    const TwoScaledColumns two;
+    const Standardisation bounds = scaling_by_bounds(two.shape, two.options);
+    const double infinite = infinity;
+    for (const double mean : {0.0, 0.5, -1.0, -7.0, 1e300, infinite, -infinite, not_a_number})
+        for (const double square :
+             {0.0, 0.25, 1.0, -3.0, 1e300, infinite, -infinite, not_a_number}) {
+            const Standardisation scaling = two.of({mean, 0.1, square, 0.05});
+            const ColumnScaling& column = scaling.features[2];
+            EXPECT_TRUE(column.mean >= 0 && column.mean <= 10) << mean << ' ' << square;
+            EXPECT_TRUE(column.deviation >= 0.0499 && column.deviation <= 5) << column.deviation;
+            EXPECT_LT(std::abs(column.scaled(1e300)), 201);
+            EXPECT_NEAR(scaling.target.mean, 210, 1e-9) << "by itself";
+            EXPECT_NEAR(scaling.target.deviation, 20, 1e-9);
+        }
+    EXPECT_EQ(two.of({0.5, 0, 0.25, 0.0}), bounds) << "no variance is left";
+    EXPECT_EQ(two.of({not_a_number, infinity, 0.5, 0.5}), bounds);
+    EXPECT_NEAR(two.of({0.5, 0, 0.25 + 1e-9, 0}).features[2].deviation, 0.05, 1e-12)
+        << "nearly constant";
+    EXPECT_NE(message_of<DataError>([&] {
+                  (void)scaling_by_moments(two.shape, two.options, Eigen::Vector2d(0, 1));
+              }).find("2 moments for 2 columns"),
+              std::string::npos);
+}
+
 TEST(AllColumns, ArePoints) {
     EXPECT_EQ(features_of(all_columns(table_of("a,b\n1,2\n3,4\n"))),
               (Eigen::Matrix2d() << 1, 3, 2, 4).finished());
