@@ -260,6 +260,22 @@ TEST(Bounds, NameColumnsWithoutAHeaderByTheirNumbers) {
         std::string::npos);
 }
 
+TEST(Bounds, OfTheHousesLeaveThemAsTheyAre) {
+    const auto path = test::data_file("cal_housing.data.gz");
+    if (!path) GTEST_SKIP() << "SOTTO_DATA_DIR is not set";
+    TableOptions options;
+    options.bounds = parse_bounds(SOTTO_SOURCE_DIR "/examples/housing/bounds");
+    const Table table = read_table(*path);
+    const TableShape shape = shape_of(table, options);
+    const Dataset data = encoded(table, shape, {});
+    const Standardisation scaling = scaling_by_bounds(shape, options);
+    Standardisation uncut = scaling;
+    for (ColumnScaling& column : uncut.features) column = {column.mean, column.deviation};
+    uncut.target = {scaling.target.mean, scaling.target.deviation};
+    EXPECT_EQ(features_of(standardised(data, scaling)), features_of(standardised(data, uncut)));
+    EXPECT_EQ(standardised(data, scaling).labels, standardised(data, uncut).labels);
+}
+
 /// Of the columns a and y, with bounds from 0 to 10 and from 100 to 300; sex is not scaled.
 struct TwoScaledColumns {
     TableOptions options = [] {
@@ -280,7 +296,7 @@ TEST(ScalingByMoments, IsThatOfTheDataWithinBounds) {
     const auto rows = test::all_rows(3);
     const Dataset data = encoded(two.table, two.shape, {});
     const Dataset z = standardised(data, scaling_by_bounds(two.shape, two.options));
-    const auto number = features_of(z).row(2);
+    const Eigen::VectorXd number = features_of(z).row(2).transpose();
     const Standardisation by_moments = two.of(
         {number.mean(), z.labels.mean(), number.squaredNorm() / 3, z.labels.squaredNorm() / 3});
     const Standardisation by_data = standardisation_of(data, rows, {false, false, true});
