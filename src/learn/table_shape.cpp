@@ -71,7 +71,8 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
         const std::string low = stripped(numbers.substr(0, colon - equal - 1)),
                           high = stripped(numbers.substr(colon - equal));
         bounds.push_back({name, parse_real("bounds", low), parse_real("bounds", high)});
-        if (!(bounds.back().low < bounds.back().high))
+        // Halves, so that half the width is above 0.
+        if (!(bounds.back().low / 2 < bounds.back().high / 2))
             throw ConfigError(
                 fmt::format("bounds: {}={}:{} is not allowed (the lower one must be "
                             "below the upper one)",

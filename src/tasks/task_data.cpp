@@ -429,10 +429,9 @@ std::optional<std::string> scaling_statement(const TaskConfig& config, const Sca
                      "them all of the agent's gradients, and no epsilon here covers that "
                      "(--bounds scales at no cost)."
                    : "Columns of numbers are standardised by the mean and deviation of all "
-                     "training "
-                     "records, which every rank reads. This is not counted: no epsilon here covers "
-                     "what these numbers reveal about a record or an agent (--bounds scales at no "
-                     "cost).";
+                     "training records, which every rank reads. This is not counted: no epsilon "
+                     "here covers what these numbers reveal about a record or an agent (--bounds "
+                     "scales at no cost).";
     if (config.table.bounds.empty()) return std::nullopt;
     if (config.standardise == Standardise::private_moments)
         return "Columns of numbers are cut to bounds that are public (--bounds), and standardised "
