@@ -29,7 +29,7 @@ def options_of(cell, step, seed, testing):
     options = {
         "graph": common.data_file("facebook_ego_414.edges"), "adjacency": "record",
         "task": SETTINGS["task"], "hidden": SETTINGS["hidden"], "data": common.data_file("cal_housing.data.gz"),
-        "partition": "iid", "step_size": step, "seed": seed, "noise_seed": seed, "mechanism": mechanism,
+        "standardise": "public", "partition": "iid", "step_size": step, "seed": seed, "noise_seed": seed, "mechanism": mechanism,
         "eval_every": SETTINGS["rounds"]}
     for name in ["rounds", "participation", "clip_norm", "delta"]:
         options[name] = SETTINGS[name]

@@ -90,6 +90,8 @@ def options_of(task, cell, step, seed, testing):
         "agents": agents, "batch_size": batch, "rounds": task["rounds"], "clip_norm": task["clip_norm"],
         "adjacency": "record-add-remove", "delta": 1e-5, "step_size": step, "seed": seed, "graph_seed": seed,
         "noise_seed": seed, "eval_every": task["rounds"]} | WAYS[way]
+    if task["metric"] == "test_loss":  # as [U] does: in variances of the target
+        options["standardise"] = "public"
     if "hidden" in task:
         options["hidden"] = task["hidden"]
     if way == "pairs, cyclic":

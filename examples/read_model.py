@@ -20,7 +20,10 @@ def feature(record: dict[str, str], i: dict) -> float:
         return float(cell == "")
     if "category" in i:
         return float(cell == i["category"])
-    return 0.0 if cell == "" else (float(cell) - i["offset"]) / i["scale"]
+    if cell == "":
+        return 0.0
+    number = min(max(float(cell), i.get("low", -numpy.inf)), i.get("high", numpy.inf))
+    return (number - i["offset"]) / i["scale"]
 
 
 for record in csv.DictReader(open(data)):

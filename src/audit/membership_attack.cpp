@@ -49,6 +49,12 @@ void require_attackable(const TaskConfig& task) {
             "were held out (allowed: {})",
             task.task,
             join(allowed, ", ")));
+    if (task.learns_scaling())
+        throw ConfigError(
+            "--standardise: private is not possible with --attack membership, which reads records "
+            "again without the scaling that the training learns (allowed: none, public, or "
+            "--bounds "
+            "alone)");
 }
 
 std::string finding_of(const MembershipFigures& figures) {

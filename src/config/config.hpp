@@ -10,6 +10,7 @@
 
 #include "agent/evaluation.hpp"
 #include "agent/trainer.hpp"
+#include "learn/standardisation.hpp"
 #include "learn/table_shape.hpp"
 #include "net/host_networks.hpp"
 #include "sotto/core/names.hpp"
@@ -130,13 +131,16 @@ struct SettledPlan : PlanConfig {
     SettledPlan(const AskedPlan&) = delete;
 };
 
-/// How to scale number columns of a table without given bounds.
+/// How to scale columns of numbers of a table.
 enum class Standardise {
-    none,
-    open_moments  ///< by mean and deviation of training data, not covered by any guarantee
+    none,             ///< not at all
+    public_moments,   ///< by mean and deviation of training data, which no guarantee counts
+    private_moments,  ///< the same of values cut to bounds, learnt in a round that is paid for
 };
-inline constexpr NameTable<Standardise, 2> standardise_names{
-    {{{Standardise::none, "none"}, {Standardise::open_moments, "public"}}}};
+inline constexpr NameTable<Standardise, 3> standardise_names{
+    {{{Standardise::none, "none"},
+      {Standardise::public_moments, "public"},
+      {Standardise::private_moments, "private"}}}};
 
 /// The task and its data.
 struct TaskConfig {
@@ -146,7 +150,8 @@ struct TaskConfig {
     double test_fraction = 0.2;
     std::optional<PartitionSpec> partition;  ///< none: dirichlet:10, or iid for values to predict
     TableOptions table{};                    ///< meaning of table columns
-    Standardise standardise = Standardise::open_moments;
+    /// None: not chosen, which needs bounds if a table has columns of numbers.
+    std::optional<Standardise> standardise{};
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
     /// In a resumed run: labels and features as they were at its beginning, whichever agents
@@ -154,6 +159,12 @@ struct TaskConfig {
     LabelSet known_labels{};
     long known_features = 0;
     std::optional<TableShape> known_table{};
+    /// The scaling that Standardise::private_moments has learnt, of all agents. Not set by options.
+    std::optional<Standardisation> known_scaling{};
+    /// Whether the scaling is still to be learnt, in a round that is paid for (LocalTask::moments).
+    [[nodiscard]] bool learns_scaling() const {
+        return standardise == Standardise::private_moments && !known_scaling;
+    }
 };
 
 /// Which process builds graph, mixing matrix and plan.

@@ -12,17 +12,13 @@ namespace sotto {
 
 namespace {
 
-struct Moments {
-    double mean = 0, deviation = 1;
-};
-
-/// Of value(row), without NaN.
+/// Mean and deviation of value(row), without NaN.
 template <class Value>
-Moments moments_of(std::span<const Eigen::Index> rows, const Value& value) {
+ColumnScaling moments_of(std::span<const Eigen::Index> rows, const Value& value) {
     const auto count = static_cast<double>(std::ranges::count_if(
         rows, [&](const Eigen::Index row) { return !std::isnan(value(row)); }));
     if (count == 0) return {};
-    Moments moments;
+    ColumnScaling moments;
     for (const Eigen::Index row : rows)
         if (!std::isnan(value(row))) moments.mean += value(row) / count;
     double squares = 0;
@@ -37,8 +33,12 @@ Moments moments_of(std::span<const Eigen::Index> rows, const Value& value) {
 
 }  // namespace
 
+double ColumnScaling::scaled(double value) const {
+    return (std::clamp(value, low, high) - mean) / deviation;
+}
+
 Standardisation no_standardisation(Eigen::Index features) {
-    return {Eigen::VectorXd::Zero(features), Eigen::VectorXd::Ones(features)};
+    return {std::vector<ColumnScaling>(static_cast<std::size_t>(features))};
 }
 
 Standardisation standardisation_of(const Dataset& data,
@@ -47,37 +47,30 @@ Standardisation standardisation_of(const Dataset& data,
     const auto& table = std::get<RealRows>(data.dense.value());
     Standardisation scaling = no_standardisation(table.cols());
     for (Eigen::Index k = 0; k < table.cols(); ++k) {
-        if (!numbers[static_cast<std::size_t>(k)]) continue;
-        const Moments moments =
-            moments_of(rows, [&](const Eigen::Index row) { return table(row, k); });
-        scaling.feature_mean(k) = moments.mean;
-        scaling.feature_deviation(k) = moments.deviation;
+        const auto place = static_cast<std::size_t>(k);
+        if (numbers[place])
+            scaling.features[place] =
+                moments_of(rows, [&](const Eigen::Index row) { return table(row, k); });
     }
-    if (data.target == Target::value) {
-        const Moments moments =
-            moments_of(rows, [&](const Eigen::Index row) { return data.labels[row]; });
-        scaling.target_mean = moments.mean;
-        scaling.target_deviation = moments.deviation;
-    }
+    if (data.target == Target::value)
+        scaling.target = moments_of(rows, [&](const Eigen::Index row) { return data.labels[row]; });
     return scaling;
 }
 
 Dataset standardised(Dataset data, const Standardisation& scaling) {
     auto& table = std::get<RealRows>(data.dense.value());
-    if (table.cols() != scaling.feature_mean.size())
+    if (table.cols() != std::ssize(scaling.features))
         throw DataError(fmt::format("{}: {} features; the training data have {}",
                                     data.source,
                                     table.cols(),
-                                    scaling.feature_mean.size()));
-    table.rowwise() -= scaling.feature_mean.transpose();
-    table.array().rowwise() /= scaling.feature_deviation.transpose().array();
-    table = table.unaryExpr([&](double value) {
-        return std::isnan(value) ? 0.0 : std::clamp(value, -scaling.limit, scaling.limit);
-    });
-    if (data.target == Target::value) {
-        data.labels = (data.labels.array() - scaling.target_mean) / scaling.target_deviation;
-        data.labels = data.labels.cwiseMax(-scaling.limit).cwiseMin(scaling.limit);
-    }
+                                    scaling.features.size()));
+    for (auto row : table.rowwise())
+        for (std::size_t k = 0; k < scaling.features.size(); ++k) {
+            double& cell = row(static_cast<Eigen::Index>(k));
+            cell = std::isnan(cell) ? 0.0 : scaling.features[k].scaled(cell);
+        }
+    if (data.target == Target::value)
+        for (double& value : data.labels) value = scaling.target.scaled(value);
     return data;
 }
 

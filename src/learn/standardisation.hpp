@@ -9,12 +9,20 @@
 
 namespace sotto {
 
-/// Scaling of features, and of a target that is a value: x becomes (x - mean) / deviation, cut to
-/// [-limit, limit].
+/// Scaling of one column: x becomes (min(max(x, low), high) - mean) / deviation, all in the data's
+/// units. The default changes nothing.
+struct ColumnScaling {
+    double mean = 0, deviation = 1;           ///< finite; deviation > 0
+    double low = -infinity, high = infinity;  ///< low < high
+    /// NaN for NaN.
+    [[nodiscard]] double scaled(double value) const;
+    bool operator==(const ColumnScaling&) const = default;
+};
+/// Scaling of all features, and of the target if it is a value.
 struct Standardisation {
-    Eigen::VectorXd feature_mean, feature_deviation;  ///< one per feature
-    double target_mean = 0, target_deviation = 1;
-    double limit = infinity;
+    std::vector<ColumnScaling> features;  ///< in the order of the model
+    ColumnScaling target{};
+    bool operator==(const Standardisation&) const = default;
 };
 /// Population moments over the given rows of dense real data, without missing cells (NaN); a
 /// deviation of 0, or of no cells, counts as 1.

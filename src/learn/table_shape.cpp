@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -72,7 +71,8 @@ std::vector<ColumnBounds> parse_bounds(const std::string& text) {
         const std::string low = stripped(numbers.substr(0, colon - equal - 1)),
                           high = stripped(numbers.substr(colon - equal));
         bounds.push_back({name, parse_real("bounds", low), parse_real("bounds", high)});
-        if (!(bounds.back().low < bounds.back().high))
+        // Halves, so that half the width is above 0.
+        if (!(bounds.back().low / 2 < bounds.back().high / 2))
             throw ConfigError(
                 fmt::format("bounds: {}={}:{} is not allowed (the lower one must be "
                             "below the upper one)",
@@ -574,36 +574,78 @@ Dataset all_columns(const Table& table) {
     return points;
 }
 
-Standardisation scaling_by_bounds(const TableShape& shape, const TableOptions& options) {
-    std::vector<std::string> scaled;
+std::vector<std::string> scaled_columns(const TableShape& shape) {
+    std::vector<std::string> columns;
     for (const ColumnShape& feature : shape.features)
-        if (feature.kind != ColumnShape::Kind::categories) scaled.push_back(feature.name);
-    if (shape.target == Target::value) scaled.push_back(shape.label);
+        if (feature.kind != ColumnShape::Kind::categories) columns.push_back(feature.name);
+    if (shape.target == Target::value) columns.push_back(shape.label);
+    return columns;
+}
+
+Standardisation scaling_by_bounds(const TableShape& shape, const TableOptions& options) {
+    const std::vector<std::string> scaled = scaled_columns(shape);
+    const auto is_of = [&](const ColumnBounds& bounds, const std::string& column) {
+        return bounds.column == column ||
+               (shape.columns.empty() && "column " + bounds.column == column);
+    };
     for (const ColumnBounds& bounds : options.bounds)
-        if (std::ranges::find(scaled, bounds.column) == scaled.end())
+        if (std::ranges::none_of(scaled, [&](const auto& column) { return is_of(bounds, column); }))
             throw unknown_name_error("bounds", bounds.column, scaled);
-    const auto bounds_of = [&](const std::string& column) {
-        const auto found = std::ranges::find(options.bounds, column, &ColumnBounds::column);
+    const auto bounds_of = [&](const std::string& column) -> ColumnScaling {
+        const auto found = std::ranges::find_if(
+            options.bounds, [&](const ColumnBounds& bounds) { return is_of(bounds, column); });
         if (found == options.bounds.end())
             throw ConfigError(fmt::format(
                 "bounds: column \"{}\" has none (needed: NAME=LOW:HIGH of every column of numbers "
                 "where bounds are given: {})",
                 column,
                 fmt::join(scaled, ", ")));
-        return std::pair{found->low / 2 + found->high / 2, found->high / 2 - found->low / 2};
+        return {.mean = found->low / 2 + found->high / 2,
+                .deviation = found->high / 2 - found->low / 2,
+                .low = found->low,
+                .high = found->high};
     };
     const FeatureNames features = feature_names(shape, options.missing);
-    Standardisation scaling;
-    scaling.limit = 1;
-    scaling.feature_mean.setZero(std::ssize(features.names));
-    scaling.feature_deviation.setOnes(std::ssize(features.names));
+    Standardisation scaling = no_standardisation(std::ssize(features.names));
     for (std::size_t k = 0; k < features.names.size(); ++k)
-        if (features.numbers[k])
-            std::tie(scaling.feature_mean(static_cast<Eigen::Index>(k)),
-                     scaling.feature_deviation(static_cast<Eigen::Index>(k))) =
-                bounds_of(features.names[k]);
-    if (shape.target == Target::value)
-        std::tie(scaling.target_mean, scaling.target_deviation) = bounds_of(shape.label);
+        if (features.numbers[k]) scaling.features[k] = bounds_of(features.names[k]);
+    if (shape.target == Target::value) scaling.target = bounds_of(shape.label);
+    return scaling;
+}
+
+namespace {
+
+/// A column scaled by its bounds is standardised by the means of z and of z^2.
+void standardise_column(ColumnScaling& column, double mean, double square) {
+    constexpr double least_variance = 1e-4;
+    if (!std::isfinite(mean) || !std::isfinite(square)) return;
+    mean = std::clamp(mean, -1.0, 1.0);
+    const double variance = std::min(square, 1.0) - mean * mean;
+    if (variance <= 0) return;
+    column.mean += column.deviation * mean;
+    column.deviation *= std::sqrt(std::max(variance, least_variance));
+}
+
+}  // namespace
+
+Standardisation scaling_by_moments(const TableShape& shape,
+                                   const TableOptions& options,
+                                   const Eigen::VectorXd& mean_moments) {
+    Standardisation scaling = scaling_by_bounds(shape, options);
+    const auto columns = std::ssize(scaled_columns(shape));
+    if (mean_moments.size() != 2 * columns)
+        throw DataError(fmt::format("{} moments for {} columns of numbers (needed: two each)",
+                                    mean_moments.size(),
+                                    columns));
+    const std::vector<bool> numbers = feature_names(shape, options.missing).numbers;
+    Eigen::Index place = 0;
+    const auto standardise = [&](ColumnScaling& column) {
+        standardise_column(column, mean_moments(place), mean_moments(columns + place));
+        ++place;
+    };
+    for (std::size_t k = 0; k < numbers.size(); ++k)
+        if (numbers[k]) standardise(scaling.features[k]);
+    if (shape.target == Target::value) standardise(scaling.target);
     return scaling;
 }
 

@@ -33,7 +33,7 @@ struct MissingPolicy {
 /// Limits of a column: values are cut to them and scaled to -1 to 1. They are public, so they must
 /// not be derived from the data.
 struct ColumnBounds {
-    std::string column;
+    std::string column;  ///< its name, or its number, from 1, if columns have no names
     double low = 0, high = 0;
     bool operator==(const ColumnBounds&) const = default;
 };
@@ -55,7 +55,7 @@ struct TableOptions {
     std::vector<std::string> ignore{};       ///< names or numbers of columns to leave out
     std::vector<std::string> categorical{};  ///< whose numbers are categories
     MissingPolicy missing{};
-    std::vector<ColumnBounds> bounds{};  ///< of every column of numbers; empty: other scaling
+    std::vector<ColumnBounds> bounds{};  ///< of all scaled_columns(); empty: other scaling
     std::string unit{};                  ///< column with the privacy unit of a record; no feature
     bool operator==(const TableOptions&) const = default;
 };
@@ -137,9 +137,26 @@ struct FeatureNames {
 /// naming column and record of a cell that is no number.
 [[nodiscard]] Dataset all_columns(const Table& table);
 
-/// @throws ConfigError naming a column of numbers without limits, or limits of no column of
-/// numbers.
+/// Columns that need a scale: features that are numbers, in the order of the models, and then the
+/// target if it is a value.
+[[nodiscard]] std::vector<std::string> scaled_columns(const TableShape& shape);
+
+/// Cuts every scaled column to its bounds and maps them to -1 to 1. Without a header line, bounds
+/// may name a column by its number.
+/// @throws ConfigError naming a scaled column without bounds, or bounds of no scaled column.
 [[nodiscard]] Standardisation scaling_by_bounds(const TableShape& shape,
                                                 const TableOptions& options);
+
+/// Cuts every scaled column to its bounds, and standardises it by its moments: with c and h the
+/// middle and half the width of the bounds and z = (x - c) / h, the mean is c + h m and the
+/// deviation h sqrt(max(s - m^2, 1e-4)), where m is the mean of z and s that of z^2, both cut to
+/// what they can be. Noise may have made them anything: a column whose moments are not finite, or
+/// have s <= m^2, is scaled by its bounds alone. All results are finite.
+/// @param mean_moments 2k numbers for k scaled_columns(): m of each, and then s of each; a missing
+/// cell counts as z = 0.
+/// @throws ConfigError as scaling_by_bounds; DataError for another number of moments.
+[[nodiscard]] Standardisation scaling_by_moments(const TableShape& shape,
+                                                 const TableOptions& options,
+                                                 const Eigen::VectorXd& mean_moments);
 
 }  // namespace sotto

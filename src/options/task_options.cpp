@@ -123,19 +123,28 @@ agents is not covered by one agent's figure.)"),
          bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
         {about_tables(
              "bounds",
-             "NAME=LOW:HIGH for every column of numbers of CSV data, separated by commas, or FILE "
-             "with one per line: values are clamped to these bounds and scaled to -1 to 1",
+             "NAME=LOW:HIGH for every column of numbers of CSV data, also of one to predict, "
+             "separated by commas, or FILE with one per line: values are cut to these bounds and "
+             "scaled to -1 to 1",
              R"(
 Bounds are public: they must come from what is known about such data in general, such as an age from 0 to 110, and never
-from the data. With bounds, scaling costs no privacy; without them, `--standardise` says how columns are scaled.)"),
+from the data. Then scaling costs no privacy. Without a header line NAME is the column's number, from 1. A model whose
+target has bounds is trained on -1 to 1, and predicts in the data's units. Columns of numbers need bounds or
+`--standardise`.)"),
          bound(&TableOptions::bounds, bounds_list())}};
 }
 
 std::vector<Option<TaskConfig>> scaling_options() {
     return {
         {about_tables("standardise",
-                      "{}: how columns of numbers of CSV data are scaled without --bounds; public: "
-                      "by mean and deviation of the training data, which no guarantee covers"),
+                      "{}: how columns of numbers of CSV data are scaled: not at all, by mean and "
+                      "deviation of the training data, which no guarantee counts, or by those that "
+                      "one round learns within --bounds, which is paid for",
+                      R"(
+There is no default: data with columns of numbers, or a number to predict, are refused unless `--bounds` or
+`--standardise` says how they are scaled. `private` needs `--bounds`: values are cut to them, one round with noise learns
+mean and deviation of every column over all agents, and 5% of mu^2 pays for it. Where noise drowns a column's moments, its
+bounds alone scale it. `public` reveals what no epsilon counts, except with adjacency `agent` and a file for each agent.)"),
          bound(&TaskConfig::standardise, words(standardise_names))}};
 }
 

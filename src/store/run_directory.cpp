@@ -211,8 +211,7 @@ std::vector<DirectorySecret> directory_secrets(const TrainConfig& config, const 
         secrets.push_back({{"data.json", "agents/*/data.json", checkpoint_files},
                            "digests of the records: whoever knows nearly all of them can test "
                            "guesses of the rest"});
-    if (one_file_an_agent(config.task) && config.task.table.bounds.empty() &&
-        config.task.standardise == Standardise::open_moments)
+    if (one_file_an_agent(config.task) && config.task.standardise == Standardise::public_moments)
         secrets.push_back({{"agents/*/model.json"},
                            "for tables, the mean and deviation of the agent's own training data"});
     if (config.noise_seed)

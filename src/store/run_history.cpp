@@ -113,6 +113,7 @@ std::string to_json(const RunHistory& history) {
     json["features"] = history.features;
     json["labels"] = history.labels;
     if (history.table) json["table"] = json_of(*history.table);
+    if (history.scaling) json["scaling"] = json_of(*history.scaling);
     json["phases"] = Json::array();
     for (std::size_t k = 0; k < history.phases.size(); ++k) {
         const PrivacyPhase& phase = history.phases[k];
@@ -159,6 +160,7 @@ RunHistory history_from_json(std::string_view text,
             history.labels.end())
             json.at("labels").fail("labels, ascending, each once");
         if (const auto table = json.find("table")) history.table = table_shape_from(*table);
+        if (const auto scaling = json.find("scaling")) history.scaling = scaling_from(*scaling);
         const std::vector<JsonValue> phases = json.at("phases").items();
         if (phases.empty() || phases.size() != plans.size())
             throw DataError(fmt::format("{} plans for {} phases", plans.size(), phases.size()));

@@ -25,7 +25,8 @@ struct RunHistory {
     /// began. Empty and 0 if no data were read; labels empty if they have values.
     LabelSet labels{};
     long features = 0;
-    std::optional<TableShape> table{};  ///< likewise for tables
+    std::optional<TableShape> table{};         ///< likewise for tables
+    std::optional<Standardisation> scaling{};  ///< of all agents, if it was learnt (known_scaling)
     /// `rounds` of a replaced phase are those whose messages may have been sent; of the last one
     /// all that are planned. Each phase stores everything its accounting depends on: later options
     /// do not change it.

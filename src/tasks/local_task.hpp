@@ -36,7 +36,12 @@ struct TargetFacts {
 /// The local agents with their data, before their batches are chosen.
 struct LocalTask {
     std::vector<std::unique_ptr<Objective>> objectives;  ///< one per local agent
-    Eigen::VectorXd initial;                             ///< the same on every agent
+    /// One per local agent (make_column_moments), with the records of its objective, if
+    /// TaskConfig::learns_scaling(); otherwise empty. Their sums over all agents, divided by the
+    /// number of all records, are what scaling_by_moments takes; objectives are scaled by bounds
+    /// until the task is made again with that as TaskConfig::known_scaling.
+    std::vector<std::unique_ptr<Objective>> moments{};
+    Eigen::VectorXd initial;            ///< the same on every agent
     std::vector<Eigen::Index> records;  ///< training records of every agent of the network
     std::string description;
     std::vector<std::string> statements;  ///< for the ledger: what was done to the data

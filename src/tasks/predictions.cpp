@@ -47,6 +47,27 @@ LabelSet labels_from(const JsonValue& json) {
     return labels;
 }
 
+/// {offset, scale} and, if there are limits, {low, high}.
+/// @param prefix of these names.
+Json json_of(const ColumnScaling& column, const std::string& prefix = {}) {
+    Json json{{prefix + "offset", column.mean}, {prefix + "scale", column.deviation}};
+    if (std::isfinite(column.low)) json[prefix + "low"] = column.low;
+    if (std::isfinite(column.high)) json[prefix + "high"] = column.high;
+    return json;
+}
+
+ColumnScaling column_scaling_from(const JsonValue& json, const std::string& prefix = {}) {
+    ColumnScaling column{.mean = json.at(prefix + "offset").number(),
+                         .deviation = json.at(prefix + "scale").number()};
+    if (const auto low = json.find(prefix + "low")) column.low = low->number();
+    if (const auto high = json.find(prefix + "high")) column.high = high->number();
+    if (!std::isfinite(column.mean)) json.at(prefix + "offset").fail("a finite number");
+    if (!(column.deviation > 0 && std::isfinite(column.deviation)))
+        json.at(prefix + "scale").fail("a finite number above 0");
+    if (!(column.low < column.high)) json.fail("a low limit below the high one");
+    return column;
+}
+
 /// One entry per input of a model of tables.
 Json inputs_of(const ModelCard& card) {
     Json inputs = Json::array();
@@ -56,11 +77,8 @@ Json inputs_of(const ModelCard& card) {
             input.update(more);
             inputs.push_back(std::move(input));
         };
-        const auto k = static_cast<Eigen::Index>(inputs.size());
         if (feature.kind != Kind::categories)
-            add(feature.name,
-                {{"offset", card.scaling->feature_mean(k)},
-                 {"scale", card.scaling->feature_deviation(k)}});
+            add(feature.name, json_of(card.scaling->features[inputs.size()]));
         for (const std::string& category : feature.categories)
             add(fmt::format("{} = {}", feature.name, category), {{"category", category}});
         if (card.missing.kind == MissingPolicy::Kind::indicator)
@@ -69,7 +87,8 @@ Json inputs_of(const ModelCard& card) {
     return inputs;
 }
 
-Standardisation scaling_from(const JsonValue& root, const ModelCard& card) {
+/// Of a model of tables.
+Standardisation model_scaling_from(const JsonValue& root, const ModelCard& card) {
     const FeatureNames features = feature_names(*card.shape.table, card.missing);
     Standardisation scaling = no_standardisation(std::ssize(features.names));
     const std::vector<JsonValue> inputs = root.at("inputs").items();
@@ -77,13 +96,20 @@ Standardisation scaling_from(const JsonValue& root, const ModelCard& card) {
     for (std::size_t k = 0; k < inputs.size(); ++k) {
         if (inputs[k].at("name").text() != features.names[k]) inputs[k].fail(features.names[k]);
         if (!features.numbers[k]) continue;
-        const auto at = static_cast<Eigen::Index>(k);
-        scaling.feature_mean(at) = inputs[k].at("offset").number();
-        scaling.feature_deviation(at) = inputs[k].at("scale").number();
+        scaling.features[k] = column_scaling_from(inputs[k]);
     }
-    scaling.target_mean = root.at("target_offset").number();
-    scaling.target_deviation = root.at("target_scale").number();
-    if (const auto limit = root.find("limit")) scaling.limit = limit->number();
+    scaling.target = column_scaling_from(root, "target_");
+    // In version 1 scaled numbers were cut to [-limit, limit].
+    if (const auto limit = root.find("limit")) {
+        const auto cut = [&](ColumnScaling& column) {
+            column.low = column.mean - limit->number() * column.deviation;
+            column.high = column.mean + limit->number() * column.deviation;
+            if (!(column.low < column.high)) limit->fail("a number above 0");
+        };
+        for (std::size_t k = 0; k < inputs.size(); ++k)
+            if (features.numbers[k]) cut(scaling.features[k]);
+        cut(scaling.target);
+    }
     return scaling;
 }
 
@@ -125,6 +151,20 @@ TableShape table_shape_from(const JsonValue& json) {
     return table;
 }
 
+Json json_of(const Standardisation& scaling) {
+    Json columns = Json::array();
+    for (const ColumnScaling& column : scaling.features) columns.push_back(json_of(column));
+    return {{"features", std::move(columns)}, {"target", json_of(scaling.target)}};
+}
+
+Standardisation scaling_from(const JsonValue& json) {
+    Standardisation scaling;
+    for (const JsonValue& column : json.at("features").items())
+        scaling.features.push_back(column_scaling_from(column));
+    scaling.target = column_scaling_from(json.at("target"));
+    return scaling;
+}
+
 ModelCard model_card(const TaskConfig& config,
                      const DataShape& shape,
                      const std::optional<Standardisation>& scaling) {
@@ -133,7 +173,7 @@ ModelCard model_card(const TaskConfig& config,
 
 std::string to_json(const ModelCard& card) {
     Json json{{"format", "sotto-model"},
-              {"version", 1},
+              {"version", 2},
               {"task", card.task},
               {"hidden", card.hidden ? Json(*card.hidden) : Json()},
               {"target", targets.name_of(card.shape.target)},
@@ -143,9 +183,7 @@ std::string to_json(const ModelCard& card) {
               {"image_rows", card.shape.image_rows}};
     if (card.shape.table) {
         json["inputs"] = inputs_of(card);
-        json["limit"] = std::isfinite(card.scaling->limit) ? Json(card.scaling->limit) : Json();
-        json["target_offset"] = card.scaling->target_mean;
-        json["target_scale"] = card.scaling->target_deviation;
+        json.update(json_of(card.scaling->target, "target_"));
         json["missing"] = name_of(card.missing);
         json["table"] = json_of(*card.shape.table);
     }
@@ -155,8 +193,8 @@ std::string to_json(const ModelCard& card) {
 ModelCard model_card_from_json(std::string_view text, const std::string& source) {
     try {
         const JsonDocument document(text);
-        document.require_format("sotto-model", 1);
         const JsonValue json = document.root();
+        document.require_format("sotto-model", json.at("version").integer<int>() == 1 ? 1 : 2);
         ModelCard card;
         card.task = json.at("task").text();
         if (const auto hidden = json.find("hidden")) card.hidden = hidden->integer<long>(1);
@@ -168,7 +206,7 @@ ModelCard model_card_from_json(std::string_view text, const std::string& source)
         if (!table) return card;
         card.shape.table = table_shape_from(*table);
         card.missing = parse_missing(json.at("missing").text());
-        card.scaling = scaling_from(json, card);
+        card.scaling = model_scaling_from(json, card);
         return card;
     } catch (const Error& error) {
         throw DataError(fmt::format("{}: {}", source, error.what()));
@@ -181,6 +219,7 @@ namespace {
 struct NewRecords {
     Dataset data;
     bool labelled = false;
+    Eigen::VectorXd labels{};  ///< classes, or values in the data's units, beyond bounds too
 };
 
 bool has_labels(const Table& table, const TableShape& shape) {
@@ -219,6 +258,7 @@ NewRecords records_of(DataFile file, const ModelCard& card) {
     else if (card.shape.target == Target::label)
         records.data.labels.setConstant(class_at(0, card.shape.labels.size()));
     records.data = widened(std::move(records.data), card.shape.features);
+    records.labels = records.data.labels;
     if (card.scaling) records.data = standardised(std::move(records.data), *card.scaling);
     return records;
 }
@@ -247,22 +287,19 @@ Eigen::MatrixXd value_outputs(Objective& objective,
     data.labels.setOnes();
     const Eigen::VectorXd to_one = objective.record_losses(model, data);
     Eigen::MatrixXd outputs = ((to_zero - to_one).array() + 1).matrix().transpose() / 2;
-    if (scaling) outputs = outputs.array() * scaling->target_deviation + scaling->target_mean;
+    if (scaling) outputs = outputs.array() * scaling->target.deviation + scaling->target.mean;
     return outputs;
 }
 
-void add_metrics(Predictions& predictions, const Dataset& data, const ModelCard& card) {
-    const Eigen::Index records = data.records();
+void add_metrics(Predictions& predictions, const Eigen::VectorXd& labels) {
+    const Eigen::Index records = labels.size();
     const std::size_t classes = predictions.classes.size();
     if (classes == 0) {
-        Eigen::VectorXd values = data.labels;
-        if (card.scaling)
-            values = values.array() * card.scaling->target_deviation + card.scaling->target_mean;
         const auto count = static_cast<double>(records);
         predictions.metric =
-            std::sqrt((predictions.outputs.row(0).transpose() - values).squaredNorm() / count);
+            std::sqrt((predictions.outputs.row(0).transpose() - labels).squaredNorm() / count);
         predictions.constant_metric =
-            std::sqrt((values.array() - values.mean()).square().sum() / count);
+            std::sqrt((labels.array() - labels.mean()).square().sum() / count);
         return;
     }
     Eigen::VectorXd counts = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(classes));
@@ -271,7 +308,7 @@ void add_metrics(Predictions& predictions, const Dataset& data, const ModelCard&
         Eigen::Index best = 0;
         predictions.outputs.col(record).maxCoeff(&best);
         for (std::size_t place = 0; place < classes; ++place)
-            if (class_at(place, classes) == data.labels(record)) {
+            if (class_at(place, classes) == labels(record)) {
                 counts(static_cast<Eigen::Index>(place)) += 1;
                 right += best == static_cast<Eigen::Index>(place) ? 1 : 0;
             }
@@ -329,7 +366,7 @@ Predictions predict(const std::string& run_directory, int agent, const std::stri
         predictions.classes.empty()
             ? value_outputs(*objective, model, records.data, card.scaling)
             : class_outputs(*objective, model, records.data, predictions.classes.size());
-    if (records.labelled) add_metrics(predictions, records.data, card);
+    if (records.labelled) add_metrics(predictions, records.labels);
     return predictions;
 }
 

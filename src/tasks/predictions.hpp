@@ -31,8 +31,10 @@ struct ModelCard {
                                    const std::optional<Standardisation>& scaling);
 
 /// Includes a list of all inputs in model order for readers in other languages: {name, column,
-/// offset, scale} of a number, {name, column, category} or {name, column, missing}.
+/// offset, scale, low, high} of a number (ColumnScaling; without low and high if it has no limits),
+/// {name, column, category} or {name, column, missing}.
 [[nodiscard]] std::string to_json(const ModelCard& card);
+/// Also reads version 1, which has one limit of all scaled numbers.
 /// @throws DataError naming source and problem.
 [[nodiscard]] ModelCard model_card_from_json(std::string_view text, const std::string& source);
 
@@ -40,6 +42,9 @@ struct ModelCard {
 [[nodiscard]] nlohmann::ordered_json json_of(const TableShape& table);
 /// @throws DataError.
 [[nodiscard]] TableShape table_shape_from(const JsonValue& json);
+[[nodiscard]] nlohmann::ordered_json json_of(const Standardisation& scaling);
+/// @throws DataError, also for numbers that no ColumnScaling has.
+[[nodiscard]] Standardisation scaling_from(const JsonValue& json);
 
 /// Predictions of one model for the records of one file, in order.
 struct Predictions {

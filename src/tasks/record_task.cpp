@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "learn/column_moments.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "tasks/local_task.hpp"
@@ -81,8 +82,8 @@ std::vector<TaskOption> options_of(const TaskConfig& config) {
          "records of persons"},
         {"bounds", given_if(!config.table.bounds.empty(), "given"), "columns to scale"},
         {"standardise",
-         given_if(config.standardise != usual.standardise,
-                  standardise_names.name_of(config.standardise)),
+         config.standardise ? std::optional(standardise_names.name_of(*config.standardise))
+                            : std::nullopt,
          "columns to scale"}};
 }
 
@@ -94,9 +95,17 @@ void require_options_used(const TaskConfig& config, const TaskRecord& task) {
             "test-fraction: {} is given, but --test-data has the records to test on (give one of "
             "the two)",
             config.test_fraction));
-    if (!config.table.bounds.empty() && config.standardise == Standardise::none)
+    const bool by_bounds = !config.table.bounds.empty();
+    if (config.standardise == Standardise::private_moments && !by_bounds)
         throw ConfigError(
-            "standardise: none is given, but --bounds scales columns (give one of the two)");
+            "standardise: private is given without --bounds, the public limits to which values are "
+            "cut before their means are learnt (needed: --bounds NAME=LOW:HIGH for every column of "
+            "numbers)");
+    if (config.standardise && config.standardise != Standardise::private_moments && by_bounds)
+        throw ConfigError(
+            fmt::format("standardise: {} is given, but --bounds scales columns (give one of the "
+                        "two; allowed with --bounds: private)",
+                        standardise_names.name_of(*config.standardise)));
     if (config.partition && one_file_an_agent(config))
         throw ConfigError(
             fmt::format("partition: {} is given, but with %r in --data every agent has its own "
@@ -156,11 +165,20 @@ LocalTask build_record_task(const TaskConfig& config, Control& network, const Me
     task.targets = target_facts(network, data);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
+        const auto of_units = [](std::unique_ptr<Objective> objective, const Units& units) {
+            return units.empty() ? std::move(objective)
+                                 : make_unit_objective(std::move(objective), units);
+        };
         for (auto& agent : data.agents) {
-            auto objective = objective_of(record, config, data, std::move(agent.shard), agent.test);
-            if (!agent.units.empty())
-                objective = make_unit_objective(std::move(objective), std::move(agent.units));
-            task.objectives.push_back(std::move(objective));
+            if (data.shape.table && config.learns_scaling())
+                task.moments.push_back(
+                    of_units(make_column_moments(
+                                 agent.shard,
+                                 feature_names(*data.shape.table, config.table.missing).numbers),
+                             agent.units));
+            task.objectives.push_back(
+                of_units(objective_of(record, config, data, std::move(agent.shard), agent.test),
+                         agent.units));
         }
     });
     return task;

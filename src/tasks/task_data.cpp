@@ -100,13 +100,38 @@ Split split_of(const Dataset& all, const TaskConfig& config) {
 
 }  // namespace
 
+namespace {
+
+/// @throws ConfigError if a table has columns of numbers, and nobody said how to scale them.
+void require_scaling(const TaskConfig& config, const TableShape& table) {
+    const std::vector<std::string> columns = scaled_columns(table);
+    if (columns.empty() || !config.table.bounds.empty() || config.standardise) return;
+    throw ConfigError(fmt::format(
+        "standardise: not given, but columns of numbers need a scale: {} (allowed: --bounds with "
+        "the limits of each that are known in general, which costs nothing; --bounds with "
+        "--standardise private, which also learns their means and deviations in one round and pays "
+        "5% of mu^2 for it; --standardise public, by mean and deviation of the training data, "
+        "which no guarantee counts; --standardise none for columns that are scaled already)",
+        short_list(columns)));
+}
+
+}  // namespace
+
 Scaling::Scaling(const TaskConfig& config, const std::optional<TableShape>& table) {
     if (!table) return;
     numbers_ = feature_names(*table, config.table.missing).numbers;
-    if (!config.table.bounds.empty())
+    require_scaling(config, *table);
+    if (config.known_scaling)
+        fixed_ = config.known_scaling;
+    else if (!config.table.bounds.empty())
         fixed_ = scaling_by_bounds(*table, config.table);
-    else if (config.standardise == Standardise::none)
+    else if (config.standardise != Standardise::public_moments)
         fixed_ = no_standardisation(std::ssize(numbers_));
+    if (fixed_ && fixed_->features.size() != numbers_.size())
+        throw DataError(fmt::format("{}: the run's scaling is of {} features, the data have {}",
+                                    config.data,
+                                    fixed_->features.size(),
+                                    numbers_.size()));
 }
 
 std::optional<Standardisation> Scaling::of(const Dataset& data,
@@ -226,7 +251,7 @@ DataShape shape_of(const DataFile& file, const TaskConfig& config) {
         return {.target = shape.target, .labels = shape.labels, .table = shape};
     }
     const auto& data = std::get<Dataset>(file);
-    if (config.table != TableOptions{} || config.standardise != TaskConfig{}.standardise)
+    if (config.table != TableOptions{} || config.standardise)
         throw ConfigError(fmt::format(
             "label: --label, --label-kind, --ignore, --categorical, --missing, --bounds and "
             "--standardise are about CSV data, and {} are not (allowed without these options)",
@@ -348,11 +373,6 @@ void deal_shared(const TaskConfig& config,
                                     config.data,
                                     dealt,
                                     name_of(partition_of(config, local.shape.target)));
-    if (scaling.by_data())
-        local.statements.emplace_back(
-            "Columns of numbers are standardised by the mean and deviation of all training "
-            "records, which every rank reads: these numbers are taken as public, and what they "
-            "reveal about a record or an agent is not counted (--bounds scales at no cost).");
 }
 
 void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling, LocalData& local) {
@@ -370,12 +390,6 @@ void deal_own(const TaskConfig& config, FittedData read, const Scaling& scaling,
             "All agents learn which columns of an agent's files have texts, and which texts occur "
             "in them, so that they agree on the features; this is taken as public and not "
             "counted.");
-    if (scaling.by_data())
-        local.statements.emplace_back(
-            "Every agent standardises columns of numbers by the mean and deviation of its own "
-            "training records. They are not sent, and adjacency agent covers them. A record "
-            "adjacency takes them as public: that a record moves them, and with them all of the "
-            "agent's gradients, is not counted (--bounds scales at no cost).");
 }
 
 /// Process 0's history describes tables; what the agent's own privacy unit is, the agent decides.
@@ -403,6 +417,28 @@ DataShape with_known(DataShape shape, const TaskConfig& config) {
     if (!config.known_labels.empty()) shape.labels = config.known_labels;
     shape.features = std::max(shape.features, config.known_features);
     return shape;
+}
+
+/// What the ledger says of columns of numbers; nothing if they are not scaled.
+std::optional<std::string> scaling_statement(const TaskConfig& config, const Scaling& scaling) {
+    if (scaling.by_data())
+        return one_file_an_agent(config)
+                   ? "Every agent standardises columns of numbers by the mean and deviation of its "
+                     "own training records. They are not sent, and adjacency agent covers them. "
+                     "With a record adjacency they are not counted: a record moves them, and with "
+                     "them all of the agent's gradients, and no epsilon here covers that "
+                     "(--bounds scales at no cost)."
+                   : "Columns of numbers are standardised by the mean and deviation of all "
+                     "training records, which every rank reads. This is not counted: no epsilon "
+                     "here covers what these numbers reveal about a record or an agent (--bounds "
+                     "scales at no cost).";
+    if (config.table.bounds.empty()) return std::nullopt;
+    if (config.standardise == Standardise::private_moments)
+        return "Columns of numbers are cut to bounds that are public (--bounds), and standardised "
+               "by mean and deviation of all agents' records, which are learnt in a round of their "
+               "own. Their noise protects records, and every epsilon here counts that round.";
+    return "Columns of numbers are cut to bounds that are public (--bounds) and scaled by them "
+           "alone, which costs no privacy as long as nobody took the bounds from the data.";
 }
 
 std::string unit_statement(const std::string& column, bool own_files) {
@@ -460,6 +496,8 @@ LocalData read_local_data(const TaskConfig& config, Control& network, const Memb
             deal_own(config, std::move(fits), scaling, local);
         else
             deal_shared(config, network, members, std::move(fits), scaling, local);
+        if (const auto statement = scaling_statement(config, scaling))
+            local.statements.push_back(*statement);
         if (!config.table.unit.empty())
             local.statements.push_back(
                 unit_statement(shape.table->unit, one_file_an_agent(config)));

@@ -39,8 +39,12 @@ struct AgentData {
     const TaskConfig& config,
     int agents);
 
+/// How columns of tables are scaled.
 class Scaling {
   public:
+    /// @param table nothing if the data are no tables.
+    /// @throws ConfigError if it has columns of numbers, and neither bounds nor another scaling
+    /// were chosen, or bounds do not fit; DataError if a known scaling is of other features.
     Scaling(const TaskConfig& config, const std::optional<TableShape>& table);
     /// Nothing if the data are no tables.
     [[nodiscard]] std::optional<Standardisation> of(const Dataset& data,
@@ -90,7 +94,7 @@ struct LocalData {
     std::vector<std::string> file_names{};  ///< own_file_names, if they were read
     std::vector<std::string> understood{};  ///< what was read, one line each, for whoever starts
                                             ///< the run
-    std::vector<std::string> statements;    ///< uses of the data that no guarantee counts
+    std::vector<std::string> statements;    ///< for the ledger: what was done to the data
     DataDigests digests;
 };
 

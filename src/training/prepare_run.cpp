@@ -165,6 +165,7 @@ RunHistory history_with(const Run& run,
     history.features = run.shape.features;
     history.labels = run.shape.labels;
     history.table = run.shape.table;
+    history.scaling = run.config.task.known_scaling;
     return history;
 }
 
@@ -434,6 +435,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
         config.task.known_labels = before->labels;
         config.task.known_features = before->features;
         config.task.known_table = before->table;
+        config.task.known_scaling = before->scaling;
     }
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);

@@ -154,6 +154,14 @@ TEST(Membership, RefusesTasksWithoutRecordsHeldOut) {
     }
 }
 
+TEST(Membership, RefusesAScalingThatTheTrainingLearns) {
+    const TemporaryFolder folder;
+    AuditConfig config = membership_config(folder, "none", "node:0");
+    config.train.task.standardise = Standardise::private_moments;
+    expect_contains(message_of<ConfigError>([&] { (void)attack_membership(config); }),
+                    "--standardise: private");
+}
+
 TEST(Membership, RefusesRecordingsOfAnotherRun) {
     const TemporaryFolder folder;
     AuditConfig config = membership_config(folder, "none", "node:0");

@@ -94,14 +94,76 @@ TEST_F(Hospitals, AskForWhatIsMissing) {
     EXPECT_EQ(label.exit_code, 2) << label.text();
     EXPECT_NE(label.err.find("--label \"target\""), std::string::npos) << label.text();
     EXPECT_NE(label.err.find("age, sex, cp, trestbps"), std::string::npos) << label.text();
-    const Outcome missing = run_sotto(
+    const Outcome scale = run_sotto(
         directory_, one_process, {"train", "--data", "heart/*.csv", "--label", "target>0"});
+    EXPECT_EQ(scale.exit_code, 2) << scale.text();
+    for (const char* part : {"columns of numbers need a scale: age, sex, cp, ",
+                             "--bounds with the limits",
+                             "--standardise private",
+                             "--standardise public",
+                             "which no guarantee counts"})
+        EXPECT_NE(scale.err.find(part), std::string::npos) << scale.text();
+    EXPECT_FALSE(fs::exists(directory_ / "runs")) << "before any round";
+    const Outcome missing = run_sotto(
+        directory_,
+        one_process,
+        {"train", "--data", "heart/*.csv", "--label", "target>0", "--standardise", "public"});
     EXPECT_EQ(missing.exit_code, 3) << missing.text();
     EXPECT_NE(missing.err.find("--missing indicator"), std::string::npos) << missing.text();
     const Outcome agents =
         run_sotto(directory_, one_process, training("run", {"--agents", "3", "--quiet"}));
     EXPECT_EQ(agents.exit_code, 2) << agents.text();
     EXPECT_NE(agents.err.find("4 files"), std::string::npos) << agents.text();
+}
+
+TEST(Values, WithBoundsArePredictedInTheirOwnUnits) {
+    const TempDir directory;
+    std::string text = "rooms;kind;price\n";
+    for (int i = 0; i < 300; ++i)
+        text += std::to_string(i % 9 + 1) + (i % 2 == 0 ? ";flat;" : ";house;") +
+                std::to_string(100000 + 20000 * (i % 9 + 1) + 50000 * (i % 2)) + ".5\n";
+    (void)directory.write("prices.csv", text);
+    const auto train = [&](const Arguments& more) {
+        Arguments words{
+            "train",    "--data",          "prices.csv", "--label",     "price", "--task",
+            "mlp",      "--mechanism",     "none",       "--agents",    "2",     "--topology",
+            "complete", "--clip-norm",     "10",         "--step-size", "0.1",   "--rounds",
+            "400",      "--run-directory", "run",        "--quiet"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_sotto(directory, one_process, words);
+    };
+    const Outcome open = train({"--standardise", "private"});
+    EXPECT_EQ(open.exit_code, 2) << open.text();
+    EXPECT_NE(open.err.find("private is given without --bounds"), std::string::npos) << open.err;
+    const Outcome half = train({"--bounds", "rooms=0:20"});
+    EXPECT_EQ(half.exit_code, 2) << half.text();
+    EXPECT_NE(half.err.find("column \"price\" has none"), std::string::npos) << half.err;
+    const Outcome whole = train({"--bounds", "rooms=0:20,price=0:1000000"});
+    ASSERT_EQ(whole.exit_code, 0) << whole.text();
+    EXPECT_NE(json_of(directory / "run/ledger.json")
+                  .at("statements")
+                  .dump()
+                  .find("bounds that are public"),
+              std::string::npos);
+    const auto card = json_of(directory / "run/agents/0/model.json");
+    EXPECT_EQ(card.at("inputs").at(0).at("high"), 20);
+    EXPECT_EQ(card.at("target_low"), 0);
+    EXPECT_EQ(card.at("target_offset"), 500000);
+    const Outcome predicted = run_sotto(directory,
+                                        one_process,
+                                        {"predict",
+                                         "--run",
+                                         "run",
+                                         "--data",
+                                         "prices.csv",
+                                         "--out",
+                                         "out.csv",
+                                         "--json",
+                                         "out.json"});
+    ASSERT_EQ(predicted.exit_code, 0) << predicted.text();
+    const auto lines = lines_of(content_of(directory / "out.csv"));
+    EXPECT_NEAR(std::stod(lines.at(1)), 120000.5, 30000) << "one room, a flat";
+    EXPECT_NEAR(std::stod(lines.at(18)), 330000.5, 30000) << "nine rooms, a house";
 }
 
 /// Persons with many records each; persons differ, records of one are alike.

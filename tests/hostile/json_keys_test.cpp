@@ -192,6 +192,7 @@ class OfARunOnTables : public ::testing::Test {
         config.task = on(folder.path("site%r.csv"));
         config.task.table.label = "severity>0";
         config.task.table.missing = parse_missing("indicator");
+        config.task.table.bounds = parse_bounds("age=0:110");
         config.threads = 1;
         config.run_directory = folder.path("run");
         (void)train(config);
@@ -203,21 +204,24 @@ class OfARunOnTables : public ::testing::Test {
 
 TEST_F(OfARunOnTables, AHistoryIsReadOrRefusedByName) {
     const fs::path run = *config.run_directory;
-    expect_our_errors(
-        {"history.json", read_file(run / "history.json"), [&](const std::string& text) {
-             text_to(run / "history.json", text);
-             const RunHistory history = read_history(run);
-             TaskConfig known = config.task;
-             known.known_table = history.table;
-             known.known_labels = history.labels;
-             known.known_features = history.features;
-             try {
-                 const auto network = make_memory_network(2, 1);
-                 (void)read_local_data(known, *network, Membership::everybody(2));
-             } catch (const Error&) {
-                 // Data that do not fit what a history says are refused by their name.
-             }
-         }});
+    RunHistory whole = read_history(run);
+    whole.scaling = scaling_by_bounds(*whole.table, config.task.table);
+    expect_our_errors({"history.json", to_json(whole), [&](const std::string& text) {
+                           text_to(run / "history.json", text);
+                           const RunHistory history = read_history(run);
+                           TaskConfig known = config.task;
+                           known.known_table = history.table;
+                           known.known_labels = history.labels;
+                           known.known_features = history.features;
+                           known.known_scaling = history.scaling;
+                           try {
+                               const auto network = make_memory_network(2, 1);
+                               (void)read_local_data(known, *network, Membership::everybody(2));
+                           } catch (const Error&) {
+                               // Data that do not fit what a history says are refused by their
+                               // name.
+                           }
+                       }});
 }
 
 TEST_F(OfARunOnTables, AModelIsReadOrRefusedByName) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <variant>
+#include <vector>
 
 #include "core/numbers.hpp"
 #include "core/seeded_random.hpp"
@@ -41,8 +42,7 @@ TEST(Standardised, TrainingRowsHaveMeanZeroAndDeviationOne) {
     const Standardisation before = standardisation_of(data, rows, all);
     std::get<RealRows>(*data.dense).bottomRows(50) *= 100;
     data.labels.tail(50) *= 100;
-    EXPECT_EQ(standardisation_of(data, rows, all).feature_deviation, before.feature_deviation);
-    EXPECT_EQ(standardisation_of(data, rows, all).target_mean, before.target_mean);
+    EXPECT_EQ(standardisation_of(data, rows, all), before);
     data.target = Target::label;
     EXPECT_EQ(standardised(data, standardisation_of(data, rows, all)).labels, data.labels);
 }
@@ -56,19 +56,17 @@ TEST(Standardised, LeavesOtherFeaturesAndPutsZeroForWhatIsMissing) {
     data.labels = Eigen::Vector4d(1, 2, 3, 4);
     const auto rows = all_rows(3);  // of which the last column has no cell
     const Standardisation scaling = standardisation_of(data, rows, {true, false, true});
-    EXPECT_EQ(scaling.feature_mean, Eigen::Vector3d(2, 0, 0));
-    EXPECT_EQ(scaling.feature_deviation, Eigen::Vector3d(1, 1, 1));
+    EXPECT_EQ(scaling.features, (std::vector<ColumnScaling>{{.mean = 2, .deviation = 1}, {}, {}}));
     Eigen::MatrixXd wanted(3, 4);
     wanted << -1, 1, 0, 3, 1, 0, 1, 0, 0, 0, 0, 7;
     EXPECT_EQ(features_of(standardised(data, scaling)), wanted);
     Standardisation bounds = no_standardisation(3);
-    bounds.feature_mean(0) = 3;
-    bounds.feature_deviation(0) = 0.5;
-    bounds.limit = 1;
-    wanted << -1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 1;
+    bounds.features[0] = {.mean = 3, .deviation = 0.5, .low = 2.5, .high = 3.5};
+    bounds.target = {.mean = 2, .deviation = 2, .low = 2, .high = 3};
+    wanted << -1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 7;
     const Dataset cut = standardised(data, bounds);
     EXPECT_EQ(features_of(cut), wanted);
-    EXPECT_EQ(cut.labels, Eigen::Vector4d(1, 1, 1, 1));
+    EXPECT_EQ(cut.labels, Eigen::Vector4d(0, 0, 0.5, 0.5));
 }
 
 }  // namespace

@@ -220,6 +220,7 @@ TEST(Bounds, CutAndScaleColumnsOfNumbers) {
     Eigen::MatrixXd wanted(4, 2);
     wanted << 0, 1, 0, 1, 1, 0, 1, 0;
     EXPECT_EQ(features_of(standardised(encoded(table, shape, {}), scaling)), wanted);
+    EXPECT_THROW((void)parse_bounds("age=0:5e-324"), ConfigError) << "half of it is 0";
     options.bounds = parse_bounds("age=0:100");
     EXPECT_NE(message_of<ConfigError>([&] {
                   (void)scaling_by_bounds(shape, options);
@@ -227,6 +228,114 @@ TEST(Bounds, CutAndScaleColumnsOfNumbers) {
               std::string::npos);
     options.bounds = parse_bounds("age=0:100,dose=0:1,sex=0:1");
     EXPECT_NE(message_of<ConfigError>([&] { (void)scaling_by_bounds(shape, options); }).find("sex"),
+              std::string::npos);
+}
+
+TEST(Bounds, AreOfAValueToPredictToo) {
+    TableOptions options = predicting("price");
+    options.target = TargetKind::value;
+    options.bounds = parse_bounds("rooms=0:10,price=0:500");
+    const Table table = table_of("rooms,price\n5,250\n10,400\n3,900\n");
+    const TableShape shape = shape_of(table, options);
+    EXPECT_EQ(scaled_columns(shape), (std::vector<std::string>{"rooms", "price"}));
+    const Dataset data = standardised(encoded(table, shape, {}), scaling_by_bounds(shape, options));
+    EXPECT_EQ(data.labels, Eigen::Vector3d(0, 0.6, 1));
+    options.bounds = parse_bounds("rooms=0:10");
+    EXPECT_NE(message_of<ConfigError>([&] {
+                  (void)scaling_by_bounds(shape, options);
+              }).find("column \"price\" has none"),
+              std::string::npos);
+}
+
+TEST(Bounds, NameColumnsWithoutAHeaderByTheirNumbers) {
+    TableOptions options;
+    const Table table = table_of("1,2,10\n3,4,20\n");
+    const TableShape shape = shape_of(table, options);
+    options.bounds = parse_bounds("1=0:4,column 2=0:4,3=0:40");
+    const Standardisation scaling = scaling_by_bounds(shape, options);
+    EXPECT_EQ(scaling.features[0], scaling.features[1]);
+    EXPECT_EQ(scaling.target, (ColumnScaling{.mean = 20, .deviation = 20, .low = 0, .high = 40}));
+    options.bounds = parse_bounds("1=0:4,2=0:4,4=0:40");
+    EXPECT_NE(
+        message_of<ConfigError>([&] { (void)scaling_by_bounds(shape, options); }).find("\'4\'"),
+        std::string::npos);
+}
+
+TEST(Bounds, OfTheHousesHardlyCutThem) {
+    const auto path = test::data_file("cal_housing.data.gz");
+    if (!path) GTEST_SKIP() << "SOTTO_DATA_DIR is not set";
+    TableOptions options;
+    options.bounds = parse_bounds(SOTTO_SOURCE_DIR "/examples/housing/bounds");
+    const Table table = read_table(*path);
+    const TableShape shape = shape_of(table, options);
+    const Dataset data = encoded(table, shape, {});
+    const Standardisation scaling = scaling_by_bounds(shape, options);
+    Standardisation uncut = scaling;
+    for (ColumnScaling& column : uncut.features) column = {column.mean, column.deviation};
+    uncut.target = {scaling.target.mean, scaling.target.deviation};
+    const Eigen::MatrixXd lost =
+        features_of(standardised(data, scaling)) - features_of(standardised(data, uncut));
+    EXPECT_LT(lost.cwiseAbs().maxCoeff(), 2e-5) << "incomes of 15.0001";
+    EXPECT_EQ(standardised(data, scaling).labels, standardised(data, uncut).labels);
+}
+
+/// Of the columns a and y, with bounds from 0 to 10 and from 100 to 300; sex is not scaled.
+struct TwoScaledColumns {
+    TableOptions options = [] {
+        TableOptions two = predicting("y");
+        two.target = TargetKind::value;
+        two.bounds = parse_bounds("a=0:10,y=100:300");
+        return two;
+    }();
+    Table table = table_of("sex,a,y\nm,2,100\nf,6,300\nm,7,150\n");
+    TableShape shape = shape_of(table, options);
+    [[nodiscard]] Standardisation of(const Eigen::Vector4d& moments) const {
+        return scaling_by_moments(shape, options, moments);
+    }
+};
+
+TEST(ScalingByMoments, IsThatOfTheDataWithinBounds) {
+    const TwoScaledColumns two;
+    const auto rows = test::all_rows(3);
+    const Dataset data = encoded(two.table, two.shape, {});
+    const Dataset z = standardised(data, scaling_by_bounds(two.shape, two.options));
+    const Eigen::VectorXd number = features_of(z).row(2).transpose();
+    const Standardisation by_moments = two.of(
+        {number.mean(), z.labels.mean(), number.squaredNorm() / 3, z.labels.squaredNorm() / 3});
+    const Standardisation by_data = standardisation_of(data, rows, {false, false, true});
+    EXPECT_EQ(by_moments.features[0], ColumnScaling{});
+    for (const auto& [found, wanted] : {std::pair{by_moments.features[2], by_data.features[2]},
+                                        {by_moments.target, by_data.target}}) {
+        EXPECT_NEAR(found.mean, wanted.mean, 1e-12);
+        EXPECT_NEAR(found.deviation, wanted.deviation, 1e-12);
+    }
+    EXPECT_EQ(by_moments.features[2].low, 0);
+    EXPECT_EQ(by_moments.target.high, 300);
+    EXPECT_EQ(by_moments.target.scaled(1e9), by_moments.target.scaled(300));
+}
+
+TEST(ScalingByMoments, IsOfUseWhateverNoiseHasMadeOfThem) {
+    const TwoScaledColumns two;
+    const Standardisation bounds = scaling_by_bounds(two.shape, two.options);
+    const double infinite = infinity;
+    for (const double mean : {0.0, 0.5, -1.0, -7.0, 1e300, infinite, -infinite, not_a_number})
+        for (const double square :
+             {0.0, 0.25, 1.0, -3.0, 1e300, infinite, -infinite, not_a_number}) {
+            const Standardisation scaling = two.of({mean, 0.1, square, 0.05});
+            const ColumnScaling& column = scaling.features[2];
+            EXPECT_TRUE(column.mean >= 0 && column.mean <= 10) << mean << ' ' << square;
+            EXPECT_TRUE(column.deviation >= 0.0499 && column.deviation <= 5) << column.deviation;
+            EXPECT_LT(std::abs(column.scaled(1e300)), 201);
+            EXPECT_NEAR(scaling.target.mean, 210, 1e-9) << "by itself";
+            EXPECT_NEAR(scaling.target.deviation, 20, 1e-9);
+        }
+    EXPECT_EQ(two.of({0.5, 0, 0.25, 0.0}), bounds) << "no variance is left";
+    EXPECT_EQ(two.of({not_a_number, infinity, 0.5, 0.5}), bounds);
+    EXPECT_NEAR(two.of({0.5, 0, 0.25 + 1e-9, 0}).features[2].deviation, 0.05, 1e-12)
+        << "nearly constant";
+    EXPECT_NE(message_of<DataError>([&] {
+                  (void)scaling_by_moments(two.shape, two.options, Eigen::Vector2d(0, 1));
+              }).find("2 moments for 2 columns"),
               std::string::npos);
 }
 

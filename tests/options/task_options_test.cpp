@@ -40,6 +40,14 @@ TEST(TaskOptions, FillTheTaskAndItsRegularisation) {
     EXPECT_EQ(config.task.seed, 4U);
 }
 
+TEST(TaskOptions, ChooseNoScalingByThemselves) {
+    EXPECT_FALSE(task_option_set().read({}).task.standardise.has_value());
+    EXPECT_EQ(task_option_set().read({{"standardise", "private"}}).task.standardise,
+              Standardise::private_moments);
+    EXPECT_EQ(task_option_set().read({{"standardise", "public"}}).task.standardise,
+              Standardise::public_moments);
+}
+
 TEST(TaskOptions, NameEveryTaskAndItsDefaultsInTheirHelp) {
     const std::string help = find_option(task_option_set().written(), "task")->help;
     for (const std::string& name : task_names()) expect_contains(help, name);

@@ -258,7 +258,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
               "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
               "common-variance = false\nvariance-cap = 1e4\n"
               "\n# Task\ntask = logistic\ndata = synthetic\n"
-              "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\nstandardise = public\n"
+              "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\n"
               "l2 = 0\nseed = 1\n"
               "\n# Run\neval-every = 0\neval-records = auto\nbaseline = off\ntensorboard = "
               "off\nsecure-sum = "

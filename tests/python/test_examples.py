@@ -38,7 +38,7 @@ def test_a_model_is_read_without_sotto(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.csv").write_text(text.replace("\n30,", "\n,", 1))
     sotto = os.environ["SOTTO"]
     for arguments in (
-        ["train", "--data", "a.csv", "--label", "sick", "--missing", "indicator", "--mechanism", "none", "--agents", "1",
+        ["train", "--data", "a.csv", "--label", "sick", "--missing", "indicator", "--bounds", "age=0:80", "--mechanism", "none", "--agents", "1",
          "--topology", "complete", "--clip-norm", "9", "--step-size", "1", "--batch-size", "all", "--run-directory", "run", "--rounds", "200"],
         ["predict", "--run", "run", "--data", "a.csv", "--out", "predictions.csv"],
     ):  # fmt: skip

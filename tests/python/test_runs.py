@@ -56,3 +56,17 @@ def test_refuses_what_is_no_run(tmp_path: pathlib.Path) -> None:
         sotto.train(dry_run=True)
     with pytest.raises(sotto.ConfigError, match="--mechanism"):
         sotto.train(mechanism="none-such")
+
+
+def test_tables_say_how_they_are_scaled(tmp_path: pathlib.Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("dose,sick\n" + "".join(f"{i % 20},{['no', 'yes'][i % 20 > 9]}\n" for i in range(100)))
+    options = {"data": str(table), "label": "sick", "mechanism": "none", "agents": 2, "topology": "complete", "rounds": 3,
+               "batch_size": "all"}  # fmt: skip
+    with pytest.raises(sotto.ConfigError, match="columns of numbers need a scale: dose "):
+        sotto.train(**options, run_directory="refused")
+    by_bounds = sotto.train(**options, bounds="dose=0:20", run_directory="bounds")
+    assert "standardise" not in by_bounds.config
+    assert any("bounds that are public" in statement for statement in by_bounds.ledger["statements"])
+    by_data = sotto.train(**options, standardise="public", run_directory="public")
+    assert any("not counted" in statement for statement in by_data.ledger["statements"])

@@ -30,6 +30,8 @@ Written sample_history() {
                                .threshold = 2.5,
                                .target = Target::label,
                                .label_names = {"no", "yes"}};
+    history.scaling = no_standardisation(3);
+    history.scaling->features[0] = {.mean = 40, .deviation = 0.1, .low = 0, .high = 110};
     for (const int agents : {4, 3}) {
         const auto network = make_memory_network(agents, 1);
         const PreparedRun prepared =
@@ -57,6 +59,7 @@ TEST(RunHistory, ComesBackAsItWasWritten) {
     EXPECT_EQ(to_json(back), to_json(history));
     EXPECT_EQ(back.run, history.run);
     EXPECT_EQ(back.starts, 2);
+    EXPECT_EQ(back.scaling, history.scaling);
     EXPECT_FALSE(back.completed);
     EXPECT_EQ(back.labels, (LabelSet{-1, 3, 7}));
     EXPECT_EQ(back.features, 12);

@@ -27,9 +27,7 @@ ModelCard card_of_a_table() {
                      .label_names = {"no", "yes"}};
     card.shape = {.target = Target::label, .features = 5, .labels = {0, 1}, .table = table};
     card.scaling = no_standardisation(5);
-    card.scaling->feature_mean(0) = 50;
-    card.scaling->feature_deviation(0) = 12.5;
-    card.scaling->limit = 1;
+    card.scaling->features[0] = {.mean = 50, .deviation = 12.5, .low = 0, .high = 110};
     return card;
 }
 
@@ -45,6 +43,7 @@ TEST(ModelCard, ComesBackAsItWasWritten) {
         EXPECT_EQ(back.shape.table, card.shape.table);
         EXPECT_EQ(back.shape.labels, card.shape.labels);
         EXPECT_EQ(back.missing, card.missing);
+        EXPECT_EQ(back.scaling, card.scaling);
     }
 }
 
@@ -52,11 +51,47 @@ TEST(ModelCard, TellsEveryInputToReadersInOtherLanguages) {
     const Json json = Json::parse(to_json(card_of_a_table()));
     ASSERT_EQ(json["inputs"].size(), 5U);
     EXPECT_EQ(json["inputs"][0],
-              (Json{{"name", "age"}, {"column", "age"}, {"offset", 50}, {"scale", 12.5}}));
+              (Json{{"name", "age"},
+                    {"column", "age"},
+                    {"offset", 50},
+                    {"scale", 12.5},
+                    {"low", 0},
+                    {"high", 110}}));
     EXPECT_EQ(json["inputs"][1]["missing"], true);
     EXPECT_EQ(json["inputs"][3]["category"], "m");
     EXPECT_EQ(json["classes"], (Json{"no", "yes"}));
-    EXPECT_EQ(json["limit"], 1);
+}
+
+TEST(ModelCard, IsReadInItsFirstVersionToo) {
+    Json json = Json::parse(to_json(card_of_a_table()));
+    json["version"] = 1;
+    json["inputs"][0].erase("low");
+    json["inputs"][0].erase("high");
+    const auto age = [&] {
+        return model_card_from_json(json.dump(), "model.json").scaling.value().features[0];
+    };
+    json["limit"] = Json();
+    EXPECT_EQ(age(), (ColumnScaling{.mean = 50, .deviation = 12.5}));
+    json["limit"] = 1;
+    EXPECT_EQ(age(), (ColumnScaling{.mean = 50, .deviation = 12.5, .low = 37.5, .high = 62.5}));
+    json["limit"] = -1;
+    expect_contains(message_of<DataError>([&] { (void)age(); }), "limit");
+}
+
+TEST(Scaling, ComesBackFromItsJson) {
+    Standardisation scaling = no_standardisation(2);
+    scaling.features[1] = {.mean = 0.1, .deviation = 1.0 / 3, .low = -2, .high = 1e9};
+    scaling.target = {.mean = -7, .deviation = 1e-9};
+    const Json json = Json::parse(json_of(scaling).dump());
+    const auto back = [](const Json& text) {
+        return scaling_from(JsonDocument(text.dump()).root());
+    };
+    EXPECT_EQ(back(json), scaling);
+    for (const auto& [name, value] : {std::pair{"scale", 0.0}, {"scale", -1}, {"low", 1e9}}) {
+        Json wrong = json;
+        wrong["features"][1][name] = value;
+        EXPECT_NE(message_of<DataError>([&] { (void)back(wrong); }), "") << name << value;
+    }
 }
 
 TEST(ModelCard, NamesWhatIsWrong) {
@@ -67,7 +102,7 @@ TEST(ModelCard, NamesWhatIsWrong) {
         return message_of<DataError>(
             [&] { (void)model_card_from_json(json.dump(), "some/model.json"); });
     };
-    expect_contains(refusal([](Json& j) { j["version"] = 2; }), "some/model.json");
+    expect_contains(refusal([](Json& j) { j["version"] = 3; }), "some/model.json");
     expect_contains(refusal([](Json& j) { j["table"]["features"] = Json::array(); }), "feature");
     expect_contains(refusal([](Json& j) { j["table"]["features"][0]["categories"] = {"x"}; }),
                     "categories");
@@ -112,7 +147,9 @@ TEST(Predictions, OfATrainedModelAreThoseItWasTestedOn) {
     (void)folder.write("site1.csv", site(0));
     (void)folder.write("site2.csv", site(5));
     const std::string run = folder.path("run");
-    (void)test::train(without_noise(folder.path("site*.csv"), "sick", run));
+    TrainConfig config = without_noise(folder.path("site*.csv"), "sick", run);
+    config.task.standardise = Standardise::public_moments;
+    (void)test::train(config);
     const std::string fresh = folder.write(
         "new.csv", "age,sick,name,smokes\n75,ill,a,no\n35,well,b,no\n40,ill,c,yes\n33,ill,d,no\n");
     const Predictions predictions = predict(run, 1, fresh);
@@ -157,15 +194,27 @@ TEST(Predictions, OfValuesAreInUnitsOfTheData) {
     config.task.table.target = TargetKind::value;
     config.plan.steps.step_size = 0.05;
     config.plan.rounds = 1000;
-    (void)test::train(config);
-    const Predictions predictions =
-        predict(folder.path("run"), 0, folder.write("new.csv", "a,b,price\n9,6,1960\n0,0,1000\n"));
-    EXPECT_TRUE(predictions.classes.empty());
-    EXPECT_NEAR(predictions.outputs(0, 0), 1960, 60);
-    EXPECT_NEAR(predictions.outputs(0, 1), 1000, 60);
-    EXPECT_NEAR(predictions.constant_metric.value(), 480, 1e-9);
-    EXPECT_LT(predictions.metric.value(), 60);
-    EXPECT_TRUE(predictions_csv(predictions).starts_with("prediction\n1")) << "one column";
+    const std::string fresh = folder.write("new.csv", "a,b,price\n9,6,1960\n0,0,1000\n");
+    for (const bool bounded : {false, true}) {
+        config.task.standardise.reset();
+        if (bounded)
+            config.task.table.bounds = parse_bounds("a=0:10,b=0:10,price=500:2500");
+        else
+            config.task.standardise = Standardise::public_moments;
+        config.run_directory = folder.path(bounded ? "bounded" : "run");
+        (void)test::train(config);
+        const Predictions predictions = predict(*config.run_directory, 0, fresh);
+        EXPECT_TRUE(predictions.classes.empty());
+        EXPECT_NEAR(predictions.outputs(0, 0), 1960, 60);
+        EXPECT_NEAR(predictions.outputs(0, 1), 1000, 60);
+        EXPECT_NEAR(predictions.constant_metric.value(), 480, 1e-9);
+        EXPECT_LT(predictions.metric.value(), 60);
+        EXPECT_TRUE(predictions_csv(predictions).starts_with("prediction\n1")) << "one column";
+    }
+    const std::string beyond = folder.write("far.csv", "a,b,price\n9,6,9999\n0,0,1000\n");
+    EXPECT_NEAR(
+        predict(folder.path("bounded"), 0, beyond).constant_metric.value(), 8999.0 / 2, 1e-9)
+        << "errors are against what is true, beyond bounds too";
 }
 
 TEST(Predictions, OfDataThatAreNoTable) {

@@ -106,10 +106,70 @@ TEST(RecordTask, RefusesOptionsThatOthersLeaveWithoutAMeaning) {
     config.standardise = Standardise::none;
     expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
                     "standardise: none is given, but --bounds");
+    config.standardise = Standardise::private_moments;
+    EXPECT_NO_THROW(require_options_fit(config));
+    config.table.bounds.clear();
+    expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
+                    "standardise: private is given without --bounds");
     config = on("x-%r");
     config.partition = PartitionSpec{.kind = PartitionSpec::Kind::iid};
     expect_contains(message_of<ConfigError>([&] { require_options_fit(config); }),
                     "partition: iid is given, but with %r in --data");
+}
+
+/// 12 persons with one to three visits each; doses from 0 to 10.
+TaskConfig private_scaling(const TemporaryFolder& folder) {
+    std::string text = "patient,sex,dose,effect\n";
+    for (int person = 0; person < 12; ++person)
+        for (int visit = 0; visit <= person % 3; ++visit)
+            text += fmt::format("p{},{},{},{}\n",
+                                person,
+                                person % 2 == 0 ? "f" : "m",
+                                (3 * person + visit) % 11,
+                                100 + 10 * person + 5 * visit + 0.5);
+    TaskConfig config = on(folder.write("doses.csv", text));
+    config.task = "mlp";
+    config.table.label = "effect";
+    config.table.unit = "patient";
+    config.table.bounds = parse_bounds("dose=0:10,effect=0:400");
+    config.standardise = Standardise::private_moments;
+    return config;
+}
+
+/// Means of z and z^2 over all records of all agents.
+Eigen::VectorXd moments_of_all(LocalTask& task) {
+    const Eigen::VectorXd model = Eigen::VectorXd::Zero(task.moments[0]->dimension());
+    Eigen::VectorXd sum = model, mean = model;
+    double records = 0;
+    for (const auto& moments : task.moments) {
+        moments->mean_gradient(model, test::all_rows(moments->records()), mean);
+        sum += static_cast<double>(moments->records()) * mean;
+        records += static_cast<double>(moments->records());
+    }
+    return sum / records;
+}
+
+TEST(RecordTask, HasMomentsOfTheRecordsOrUnitsThatItTrainsOn) {
+    const TemporaryFolder folder;
+    TaskConfig config = private_scaling(folder);
+    for (const char* unit : {"patient", ""}) {
+        config.table.unit = unit;
+        if (*unit == '\0') config.table.ignore = {"patient"};
+        LocalTask task = build(config, 3);
+        ASSERT_EQ(task.moments.size(), 3U);
+        for (std::size_t a = 0; a < 3; ++a) {
+            EXPECT_EQ(task.moments[a]->records(), task.objectives[a]->records());
+            EXPECT_EQ(task.moments[a]->dimension(), 4);
+        }
+        const Eigen::VectorXd moments = moments_of_all(task);
+        EXPECT_LE(moments.cwiseAbs().maxCoeff(), 1);
+        config.known_scaling = scaling_by_moments(*task.shape.table, config.table, moments);
+        EXPECT_TRUE(build(config, 3).moments.empty());
+        EXPECT_EQ(build(config, 3).scaling.at(2), config.known_scaling);
+        config.known_scaling.reset();
+    }
+    config.standardise.reset();
+    EXPECT_TRUE(build(config, 3).moments.empty());
 }
 
 TEST(RecordTask, MakesNoObjectiveOfATaskThatHasNoRecords) {

@@ -67,6 +67,7 @@ TEST(Deal, TrainsOnNobodyWhoIsTestedOn) {
 TEST(Scaling, IsByTheDataOrByBounds) {
     TaskConfig config = on("x");
     config.table.label = "y";
+    config.standardise = Standardise::public_moments;
     const Table table = test::table_of("a,y\n0,0\n10,1\n20,1\n");
     const TableShape shape = shape_of(table, config.table);
     const Dataset data = encoded(table, shape, {});
@@ -79,10 +80,47 @@ TEST(Scaling, IsByTheDataOrByBounds) {
     config.table.bounds = parse_bounds("a=0:10");
     EXPECT_FALSE(Scaling(config, shape).by_data());
     EXPECT_EQ(scaled(), Eigen::RowVector3d(-1, 1, 1));
+    config.standardise = Standardise::private_moments;
+    EXPECT_FALSE(Scaling(config, shape).by_data());
+    EXPECT_EQ(scaled(), Eigen::RowVector3d(-1, 1, 1)) << "until it is learnt";
+    config.known_scaling = Standardisation{{{.mean = 5, .deviation = 10}}};
+    EXPECT_EQ(scaled(), Eigen::RowVector3d(-0.5, 0.5, 1.5));
+    config.known_scaling->features.clear();
+    expect_contains(message_of<DataError>([&] { (void)scaled(); }), "scaling is of 0 features");
+    config.known_scaling.reset();
     config.table.bounds.clear();
     config.standardise = Standardise::none;
     EXPECT_EQ(scaled(), Eigen::RowVector3d(0, 10, 20));
     EXPECT_FALSE(Scaling(config, std::nullopt).of(data, rows).has_value()) << "no table";
+}
+
+TEST(Scaling, MustBeChosenForColumnsOfNumbers) {
+    TaskConfig config = on("x");
+    config.table.label = "y";
+    const auto refusal = [&](const std::string& text) {
+        const TableShape shape = shape_of(test::table_of(text), config.table);
+        return message_of<ConfigError>([&] { (void)Scaling(config, shape); });
+    };
+    const std::string message = refusal("a,sex,b,y\n0,m,1,no\n1,f,2,yes\n");
+    for (const char* part : {"standardise: not given",
+                             ": a, b (",
+                             "--bounds",
+                             "costs nothing",
+                             "--standardise private",
+                             "5% of mu^2",
+                             "--standardise public",
+                             "no guarantee counts",
+                             "--standardise none"})
+        expect_contains(message, part);
+    std::string many = "y";
+    for (int k = 0; k < 40; ++k) many += ",a" + std::to_string(k);
+    many += "\nyes";
+    for (int k = 0; k < 40; ++k) many += ",1";
+    EXPECT_LT(refusal(many + "\n").size(), message.size() + 100) << "a few names";
+    expect_contains(refusal("sex,y\nm,0.5\nf,1.5\n"), ": y (");
+    const TableShape categories = shape_of(test::table_of("sex,y\nm,no\nf,yes\n"), config.table);
+    EXPECT_NO_THROW((void)Scaling(config, categories));
+    EXPECT_NO_THROW((void)Scaling(config, std::nullopt));
 }
 
 TEST(TaskData, DealsEveryRecordOnceToAnAgentOrTheTestSet) {
@@ -444,6 +482,7 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
     TaskConfig config = on(folder.write("houses.csv", text));
     config.task = "mlp";
     config.table.label = "price";
+    config.standardise = Standardise::public_moments;
     const LocalTask task = build(config, 2);
     expect_contains(task.description, "partition iid");
     // d = 64 (2 + 1) + 64 + 1. A model that says 0 has the training data's variance, 1, as its
@@ -470,13 +509,18 @@ TEST(TaskData, StandardisesValuesAndSaysThatThisIsNotCounted) {
     config.task = "mlp";
     config.table.label = "price";
     config.hidden = 3;
+    config.standardise = Standardise::public_moments;
     const LocalTask own = build(config, 2);
     EXPECT_EQ(own.initial.size(), 3 * 3 + 4);
     ASSERT_EQ(own.statements.size(), 2U);
     expect_contains(own.statements[0], "which texts occur");
     expect_contains(own.statements[1], "its own");
+    expect_contains(own.statements[1], "not counted");
     config.table.bounds = parse_bounds("a=0:10,b=0:5000,price=0:200000");
-    EXPECT_EQ(build(config, 2).statements.size(), 1U) << "bounds cost nothing";
+    config.standardise.reset();
+    expect_contains(build(config, 2).statements.at(1), "costs no privacy");
+    config.standardise = Standardise::private_moments;
+    expect_contains(build(config, 2).statements.at(1), "every epsilon here counts that round");
     EXPECT_TRUE(build(on("synthetic"), 2).statements.empty());
 }
 
@@ -488,6 +532,7 @@ TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
     TaskConfig config = on(folder.path("site*.csv"));
     config.table.label = "sick";
     config.table.missing = parse_missing("indicator");
+    config.table.bounds = parse_bounds("age=0:110");
     const LocalData data = read(config, 2);
     EXPECT_EQ(data.shape.features, 2 + 3 + 1);
     EXPECT_EQ(data.classes(), 2);
@@ -523,11 +568,15 @@ TEST(TaskData, LearnsClassesOfTablesThatSitesHave) {
     config.known_table.reset();
     config.table.label = "sick";
     expect_contains(message_of<ConfigError>([&] { (void)read(config, 1); }), "CSV");
+    config.table.label.clear();
+    config.standardise = Standardise::public_moments;
+    expect_contains(message_of<ConfigError>([&] { (void)read(config, 1); }), "CSV");
 }
 
 TEST(TaskData, RefusesWhatDoesNotFitTogether) {
     const TemporaryFolder folder;
     TaskConfig config = on(folder.write("a.csv", "1,2,3\n4,5,6\n7,8,9\n1,1,1\n"));
+    config.standardise = Standardise::none;
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "needs classes");
     config.partition = {PartitionSpec::Kind::dirichlet, 10, 1};
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "dirichlet:10");

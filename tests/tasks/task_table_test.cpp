@@ -254,6 +254,7 @@ TEST(LogisticTask, HasTwoClassesAndNoHiddenLayer) {
     TaskConfig config = on(folder.write("three.txt", "1 1:1\n2 2:1\n3 3:1\n1 4:1\n"));
     expect_contains(message_of<DataError>([&] { (void)build(config, 1); }), "two classes");
     config = on(folder.write("values.csv", "1,2,3\n4,5,6\n7,8,9\n1,1,1\n"));
+    config.standardise = Standardise::none;
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }),
                     "'logistic' needs classes");
     config = on(folder.write("data.txt", test::records_with_own_feature(20)));
@@ -285,6 +286,7 @@ TEST(MlpTask, HasAsManyHiddenUnitsAsIsSaid) {
     const test::TemporaryFolder folder;
     for (const auto& [values, usual] : {std::pair(false, 128L), {true, 64L}}) {
         TaskConfig config = mlp_on(folder.write(values ? "v.csv" : "c.txt", records(values)));
+        if (values) config.standardise = Standardise::none;
         const auto dimension = [&](long hidden) {
             const long outputs = values ? 1 : 4;
             return hidden * (8 + 1) + outputs * (hidden + 1);
@@ -365,6 +367,7 @@ TEST(SoftmaxTask, NeedsTwoClassesAndNoHiddenLayer) {
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }), "hidden: 3");
     config = three_classes(folder);
     config.data = folder.write("one.csv", "1,2\n3,4\n5,6\n7,8\n");
+    config.standardise = Standardise::none;
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }),
                     "has a number to predict (allowed: mlp)");
 }

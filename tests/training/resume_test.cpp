@@ -13,6 +13,7 @@
 #include "sotto/privacy/privacy_loss.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 #include "store/run_history.hpp"
+#include "tasks/predictions.hpp"
 #include "training/resume_fixtures.hpp"
 #include "trust/identity.hpp"
 
@@ -413,6 +414,27 @@ TEST_F(ResumeWithData, OfAnAgentsOwnIsRefusedToo) {
     EXPECT_FALSE(fs::exists(folder.path("run/data.json")));
     EXPECT_EQ(test::read_json(folder.path("run/agents/4/data.json"))["files"].size(), 1U);
     EXPECT_TRUE(test::read_json(folder.path("run/manifest.json"))["data"]["commitment"].is_null());
+}
+
+TEST_F(ResumeWithData, KeepsTheScalingThatWasLearnt) {
+    TrainConfig first = config("run");
+    std::string text = "dose,sick\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i % 20) + (i % 20 > 9 ? ",yes\n" : ",no\n");
+    first.task.data = folder.write("doses.csv", text);
+    first.task.test_data.reset();
+    first.task.table.label = "sick";
+    first.task.table.bounds = parse_bounds("dose=0:100");
+    first.task.standardise = Standardise::private_moments;
+    const Standardisation learnt{{{.mean = 9.5, .deviation = 5.75, .low = 0, .high = 100}}};
+    first.task.known_scaling = learnt;
+    run_until_killed(first, 4);
+    EXPECT_EQ(read_history(*first.run_directory).scaling, learnt);
+    first.task.known_scaling.reset();
+    (void)run(resumed(first, *first.run_directory));
+    EXPECT_EQ(read_history(*first.run_directory).scaling, learnt);
+    const std::string card = path("run/agents/3/model.json");
+    EXPECT_EQ(model_card_from_json(read_file(card), card).scaling, learnt);
 }
 
 TEST(ResumptionText, SaysHowTheRunGoesOn) {
