@@ -85,7 +85,6 @@ struct PlanConfig {
     double variance_cap = 1e4;
     /// Share of mu^2 that paid rounds before the training spend (survey.hpp).
     double survey_share = 0;
-    bool survey = false;  ///< these rounds are such rounds
     std::optional<double> plan_gap;     ///< DesignInput::gap; empty: default_gap
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own

@@ -260,6 +260,12 @@ double largest_deviation(const NoisePlan& plan) {
     return plan.scale * std::sqrt(largest);
 }
 
+NoisePlan scaled(NoisePlan plan, double factor) {
+    plan.scale *= factor;
+    plan.grid_step_log2 += static_cast<int>(std::floor(std::log2(factor)));
+    return plan;
+}
+
 double finest_grid_step(const NoisePlan& plan) {
     const int longer = plan.distribution() == StreamDistribution::laplace ? 3 : 0;
     return std::ldexp(largest_deviation(plan), finest_grid_log2 + longer);

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "core/numbers.hpp"
-#include "options/option_formats.hpp"
 #include "planning/budgets.hpp"
 #include "planning/planning.hpp"
 #include "privacy/noise_multiplier.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/design/mechanism.hpp"
+#include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
 
@@ -53,22 +53,26 @@ double survey_mu(const PrivacyBudget& budget, double share) {
     return std::sqrt(share) * budget.limit.mu().value_or(0);
 }
 
-std::string obstacle_to_tuning(const AskedPlan& plan, const Topography& topography) {
+std::string obstacle_to_surveys(const AskedPlan& plan, const Topography& topography) {
     const Mechanism& mechanism = find_mechanism("mechanism", plan.mechanism);
     if (protects_agents(plan.adjacency))
-        return fmt::format("with --adjacency {}, where the gradients of whole batches are clipped",
+        return fmt::format("with --adjacency {}, which protects all data of an agent together",
                            name_of(plan.adjacency));
-    if (plan.noise_std) return "with --noise-std, which is the noise whatever the rule chooses";
+    if (plan.noise_std) return "with --noise-std, where no budget is given";
     if (plan.plan_file) return "with --plan, which is made for given rounds and batches";
     if (!mechanism.needs_budget || !mechanism.independent_rounds())
         return fmt::format("with mechanism {} (possible with {})",
                            mechanism.name,
                            join(mechanisms_with(&Mechanism::independent_rounds), ", "));
+    if (!topography.later_mixing.empty()) return "with --mixing-schedule";
+    if (topography.mixing.push_sum()) return "with --mixing push-sum";
+    return {};
+}
+
+std::string obstacle_to_rule(const AskedPlan& plan) {
     if (plan.participation.cycle > 1 || plan.open.cycle)
         return "with --participation cyclic:b and cyclic-poisson:b";
     if (plan.learn_clip) return "with --clip-norm learnt";
-    if (!topography.later_mixing.empty()) return "with --mixing-schedule";
-    if (topography.mixing.push_sum()) return "with --mixing push-sum";
     return {};
 }
 
@@ -111,73 +115,108 @@ TuningCase case_of(const AskedPlan& plan,
         static_cast<double>(std::accumulate(records.begin(), records.end(), Eigen::Index{0}));
     tuning.mu = least.limit.mu().value_or(0);
     tuning.noise_ratio = std::sqrt(planned.design.objective / planned.cdp_objective);
-    const double spent = survey_mu(least, plan.survey_share);
-    const double each = tuning.noise_ratio / tuning.records;
-    tuning.noise = [=, sampled = plan.participation.poisson](double share, long rounds) {
-        const SampledPhase phase{share, rounds};
-        const double multiplier =
-            sampled && share < 1
-                ? noise_multiplier_for(
-                      least.epsilon, least.delta, {&phase, 1}, PrivacyLoss::gaussian(spent))
-                : std::sqrt(static_cast<double>(rounds) /
-                            (least.limit.mu().value_or(0) * least.limit.mu().value_or(0) -
-                             spent * spent));
-        return each * multiplier / share;
-    };
     return tuning;
 }
 
-/// Rounds, share and noise, as process 0 sends them.
-struct ChosenRounds {
+/// s with what paid rounds leave of the budget.
+std::function<double(double share, long rounds)> noise_of(const AskedPlan& plan,
+                                                          const TuningCase& tuning,
+                                                          double spent_share) {
+    return
+        [=, delta = plan.delta, sampled = plan.participation.poisson](double share, long rounds) {
+            const double spent = std::sqrt(spent_share) * tuning.mu;
+            const SampledPhase phase{share, rounds};
+            const double multiplier =
+                sampled && share < 1
+                    ? noise_multiplier_for(gdp_epsilon(tuning.mu, delta),
+                                           delta,
+                                           {&phase, 1},
+                                           PrivacyLoss::gaussian(spent))
+                    : std::sqrt(static_cast<double>(rounds) / (1 - spent_share)) / tuning.mu;
+            return tuning.noise_ratio * multiplier / (share * tuning.records);
+        };
+}
+
+/// What process 0 chose, as it sends it.
+struct Choice {
     long rounds = 0;
-    double share = 1;  ///< 0: the size is given
+    double share = 1;  ///< of an agent's records; 0: the size is given
     double noise = 0, noise_ratio = 0;
+    Measured measured;
 };
 
-ChosenRounds choose_rounds(const AskedPlan& plan,
-                           const Topography& topography,
-                           const std::vector<Eigen::Index>& records) {
-    const TuningCase tuning = case_of(plan, topography, records);
-    ChosenRounds chosen;
-    chosen.noise_ratio = tuning.noise_ratio;
-    chosen.rounds = plan.open.rounds ? tuned_rounds(tuning) : plan.rounds;
-    chosen.share = plan.open.batch_size ? tuned_share(tuning, chosen.rounds) : 0;
+Measured what_to_measure(const AskedPlan& plan,
+                         const TuningCase& tuning,
+                         Eigen::Index columns,
+                         bool rule,
+                         const std::vector<Eigen::Index>& records) {
+    constexpr double enough_of_moments = 20, enough_of_norms = 8;
+    // The plan of the training is made for batches in proportion to records, that of a survey
+    // protects every record alike: it is as loud as the agent with most records needs.
+    const double uneven = static_cast<double>(std::ranges::max(records)) /
+                          static_cast<double>(std::ranges::min(records));
+    const double seen = tuning.mu * tuning.all_records / (tuning.noise_ratio * uneven);
+    Measured measured;
+    measured.moments =
+        columns > 0 && seen >= enough_of_moments * std::sqrt(2 * static_cast<double>(columns));
+    measured.norms =
+        rule && plan.open.measured() && seen * std::sqrt(norms_share) >= enough_of_norms;
+    return measured;
+}
+
+Choice choose(const AskedPlan& plan,
+              const TuningWishes& wishes,
+              const Topography& topography,
+              const std::vector<Eigen::Index>& records) {
+    TuningCase tuning = case_of(plan, topography, records);
+    const bool rule = plan.open.tuned() && wishes.no_rule.empty();
+    Choice choice;
+    choice.measured = what_to_measure(plan, tuning, wishes.columns, rule, records);
+    choice.noise_ratio = tuning.noise_ratio;
+    if (!rule || (plan.open.measured() && !choice.measured.norms)) return choice;
+    tuning.noise = noise_of(plan, tuning, choice.measured.share());
+    choice.rounds = plan.open.rounds ? tuned_rounds(tuning) : plan.rounds;
+    choice.share = plan.open.batch_size ? tuned_share(tuning, choice.rounds) : 0;
     const double fewest = static_cast<double>(std::ranges::min(records));
-    chosen.noise = tuning.noise(chosen.share > 0 ? chosen.share : share_of(plan.batch_size, fewest),
-                                chosen.rounds);
-    return chosen;
+    choice.noise = tuning.noise(choice.share > 0 ? choice.share : share_of(plan.batch_size, fewest),
+                                choice.rounds);
+    return choice;
 }
 
-std::string text_of(const ChosenRounds& chosen) {
-    return fmt::format("{} {} {} {}",
-                       chosen.rounds,
-                       real_text(chosen.share),
-                       real_text(chosen.noise),
-                       real_text(chosen.noise_ratio));
+std::string text_of(const Choice& choice) {
+    return fmt::format("{} {} {} {} {:d} {:d}",
+                       choice.rounds,
+                       choice.share,
+                       choice.noise,
+                       choice.noise_ratio,
+                       choice.measured.moments,
+                       choice.measured.norms);
 }
 
-ChosenRounds chosen_rounds_from(const std::string& said) {
+Choice choice_from(const std::string& said) {
     const std::vector<std::string_view> words = split(said, ' ');
-    if (words.size() != 4)
+    if (words.size() != 6)
         throw NetworkError(
             fmt::format("rank 0 chose '{}' for --tune auto (allowed: rounds, a share of records, "
-                        "and what noise they leave)",
+                        "what noise they leave, and what is measured)",
                         said));
-    ChosenRounds chosen;
-    chosen.rounds = static_cast<long>(parse_integer("rounds", words[0]));
-    chosen.share = parse_real("batch-size", words[1]);
-    chosen.noise = parse_real("noise of the rounds", words[2]);
-    chosen.noise_ratio = parse_real("ratio of noises", words[3]);
-    require_in_range("rounds", static_cast<double>(chosen.rounds), 1, 1e12);
-    require_in_range("batch-size", chosen.share, 0, 1);
-    require_in_range("noise of the rounds", chosen.noise, 0, 1e100);
-    return chosen;
+    Choice choice;
+    choice.rounds = static_cast<long>(parse_integer("rounds", words[0]));
+    choice.share = parse_real("batch-size", words[1]);
+    choice.noise = parse_real("noise of the rounds", words[2]);
+    choice.noise_ratio = parse_real("ratio of noises", words[3]);
+    choice.measured = {words[4] == "1", words[5] == "1"};
+    require_in_range("rounds", static_cast<double>(choice.rounds), 0, 1e12);
+    require_in_range("batch-size", choice.share, 0, 1);
+    require_in_range("noise of the rounds", choice.noise, 0, 1e100);
+    return choice;
 }
 
-void require_same_choice(const ChosenRounds& own, const ChosenRounds& said, int process) {
+void require_same_choice(const Choice& own, const Choice& said, int process) {
     constexpr double rounding = 1e-6;
     if (own.rounds == said.rounds && own.share == said.share &&
-        std::abs(own.noise - said.noise) <= rounding * own.noise)
+        std::abs(own.noise - said.noise) <= rounding * own.noise &&
+        own.measured.moments == said.measured.moments && own.measured.norms == said.measured.norms)
         return;
     throw NetworkError(
         fmt::format("rank {} chose {} rounds and the share {} of records for --tune auto, rank 0 "
@@ -190,13 +229,16 @@ void require_same_choice(const ChosenRounds& own, const ChosenRounds& said, int 
                     said.share));
 }
 
-void take_rounds(AskedPlan& plan, const ChosenRounds& chosen) {
-    if (plan.open.rounds) plan.rounds = plan.steps.rounds = chosen.rounds;
+void take_rounds(AskedPlan& plan, const Choice& choice) {
+    if (plan.open.rounds) plan.rounds = plan.steps.rounds = choice.rounds;
     if (plan.open.batch_size) {
         plan.batch_size = BatchSize(std::nullopt);
-        plan.batch_size.share = chosen.share;
-        if (chosen.share == 1) plan.participation.poisson = false;
+        plan.batch_size.share = choice.share;
+        if (choice.share == 1) plan.participation.poisson = false;
     }
+    // Units, until they are measured.
+    if (plan.open.clip_norm) plan.clip_norm = 1;
+    if (plan.open.step_size) plan.steps.step_size = 1;
     plan.open.rounds = plan.open.batch_size = false;
 }
 
@@ -217,42 +259,62 @@ void take_defaults(AskedPlan& plan, const std::vector<Eigen::Index>& records) {
     plan.open.rounds = plan.open.batch_size = plan.open.clip_norm = plan.open.step_size = false;
 }
 
+void require_possible_wishes(const AskedPlan& plan, const TuningWishes& wishes) {
+    const std::string& obstacle = wishes.obstacle.empty() ? wishes.no_rule : wishes.obstacle;
+    if (plan.open.tuned() && plan.tune.value_or(false) && !obstacle.empty())
+        throw ConfigError(
+            fmt::format("tune: auto is not possible {} (allowed: off, or numbers for --rounds, "
+                        "--batch-size, --clip-norm and --step-size)",
+                        obstacle));
+    if (wishes.columns > 0 && !wishes.obstacle.empty())
+        throw ConfigError(
+            fmt::format("standardise: private is not possible {} (allowed: --bounds alone, public)",
+                        wishes.obstacle));
+}
+
 }  // namespace
 
 Tuning settle_tuning(AskedPlan& plan,
-                     const std::string& obstacle,
+                     const TuningWishes& wishes,
                      const Topography& topography,
                      const std::vector<Eigen::Index>& records,
                      Control& network,
                      bool solves) {
-    constexpr std::size_t most_bytes = 128;
-    if (!plan.open.tuned()) return {};
+    constexpr std::size_t most_bytes = 192;
     Tuning tuning;
+    if (!plan.open.tuned() && wishes.columns == 0) return tuning;
+    network.agree([&] { require_possible_wishes(plan, wishes); });
+    std::string why_not = wishes.obstacle.empty() ? wishes.no_rule : wishes.obstacle;
+    const bool asks = wishes.obstacle.empty() && (why_not.empty() || wishes.columns > 0);
+    Choice own, choice;
+    if (asks) {
+        network.agree([&] {
+            if (solves) own = choose(plan, wishes, topography, records);
+        });
+        const std::string said =
+            network.broadcast(network.process() == 0 ? text_of(own) : std::string(), most_bytes);
+        network.agree([&] {
+            choice = choice_from(said);
+            if (solves) require_same_choice(own, choice, network.process());
+        });
+    }
+    if (plan.open.tuned() && why_not.empty() && choice.rounds == 0)
+        why_not = "with so few records at this epsilon: noise would hide how long gradients are";
     network.agree([&] {
-        tuning.why_not = obstacle;
-        if (!obstacle.empty() && plan.tune.value_or(false))
-            throw ConfigError(
-                fmt::format("tune: auto is not possible {} (allowed: off, or numbers for --rounds, "
-                            "--batch-size, --clip-norm and --step-size)",
-                            obstacle));
-        if (!obstacle.empty()) take_defaults(plan, records);
-    });
-    if (!obstacle.empty()) return tuning;
-    tuning.active = true;
-    tuning.measured = plan.open.measured();
-    plan.survey_share += tuning.measured ? norms_share : 0;
-    ChosenRounds own;
-    network.agree([&] {
-        if (solves) own = choose_rounds(plan, topography, records);
-    });
-    const std::string said =
-        network.broadcast(network.process() == 0 ? text_of(own) : std::string(), most_bytes);
-    network.agree([&] {
-        const ChosenRounds chosen = chosen_rounds_from(said);
-        if (solves) require_same_choice(own, chosen, network.process());
-        take_rounds(plan, chosen);
-        tuning.noise = chosen.noise;
-        tuning.noise_ratio = chosen.noise_ratio;
+        tuning.measured = choice.measured;
+        tuning.noise = choice.noise;
+        tuning.noise_ratio = choice.noise_ratio;
+        plan.survey_share = choice.measured.share();
+        if (!plan.open.tuned()) return;
+        if (why_not.empty()) {
+            tuning.active = true;
+            take_rounds(plan, choice);
+        } else if (plan.tune.value_or(false)) {
+            throw ConfigError(fmt::format("tune: auto is not possible {} (allowed: off)", why_not));
+        } else {
+            tuning.why_not = why_not;
+            take_defaults(plan, records);
+        }
     });
     return tuning;
 }

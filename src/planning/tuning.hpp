@@ -15,8 +15,8 @@ namespace sotto {
 
 // Rounds, batches, clip and steps without knobs (docs/equations.md#training-without-knobs).
 
-/// Share of mu^2 that measuring the norms of gradients spends.
-inline constexpr double norms_share = 0.02;
+/// Shares of mu^2 that measuring the norms of gradients, and the moments of columns, spends.
+inline constexpr double norms_share = 0.02, moments_share = 0.05;
 
 /// Public numbers from which rounds and batches follow.
 struct TuningCase {
@@ -52,35 +52,56 @@ struct TunedStep {
 [[nodiscard]] TunedStep tuned_step(
     double norm, std::optional<double> clip_norm, double noise, long rounds, double momentum);
 
+/// What is measured in paid rounds before the training, one for each kind.
+struct Measured {
+    bool moments = false;  ///< of columns, which scale them
+    bool norms = false;    ///< of gradients, which decide clip and steps
+    [[nodiscard]] int surveys() const { return (moments ? 1 : 0) + (norms ? 1 : 0); }
+    /// Of mu^2.
+    [[nodiscard]] double share() const {
+        return (moments ? moments_share : 0) + (norms ? norms_share : 0);
+    }
+};
+
 /// What was chosen before the first round.
 struct Tuning {
-    bool active = false;    ///< something was left to the rule, and it chose
-    bool measured = false;  ///< clip or steps follow from a paid round
-    double noise = 0;       ///< s
+    bool active = false;  ///< something was left to the rule, and it chose
+    Measured measured;
+    double noise = 0;  ///< s
     double noise_ratio = 0;
-    double norm = 0;       ///< g, once measured
+    double norm = 0;      ///< g, once measured
     std::string why_not;  ///< why the rule is not used, if values were left to it by default
 };
 
-/// Chooses rounds and batches that are left open: process 0 does, and processes that plan compare.
-/// If the rule is not possible, takes 1000 rounds, batches of 128 (or of the fewest records of an
-/// agent), clip 1 and step size 0.5 for what is open by default. COLLECTIVE.
-/// @param obstacle why the rule is not possible for this training; empty: it is.  @param records of
-/// every agent.  @param solves whether this process plans.
+/// What a training asks to have chosen or measured.
+struct TuningWishes {
+    std::string obstacle;  ///< why no paid round is possible; empty: it is
+    std::string no_rule;   ///< why the tuning rule is not; empty: it is, unless a paid round is not
+    Eigen::Index columns = 0;  ///< k, whose moments are asked for; 0: none
+};
+
+/// Chooses rounds and batches that are left open, and decides what is measured: process 0 does, and
+/// processes that plan compare. If the rule is not possible, takes 1000 rounds, batches of 128 (or
+/// of the fewest records of an agent), clip 1 and step size 0.5 for what is open by default.
+/// Moments are measured only where mu N / (nz sqrt(2k)) is at least 20, norms where their noise is
+/// at most an eighth of N. COLLECTIVE.
+/// @param records of every agent.  @param solves whether this process plans.
 /// Cost: one plan, and about ten noise multipliers.
-/// @throws ConfigError if --tune auto is not possible; NetworkError for another choice of process
-/// 0; the same on every process.
+/// @throws ConfigError if --tune auto or --standardise private is not possible; NetworkError for
+/// another choice of process 0; the same on every process.
 [[nodiscard]] Tuning settle_tuning(AskedPlan& plan,
-                                   const std::string& obstacle,
+                                   const TuningWishes& wishes,
                                    const Topography& topography,
                                    const std::vector<Eigen::Index>& records,
                                    Control& network,
                                    bool solves);
 
-/// The first reason why these options exclude the rule; empty if there is none.
-[[nodiscard]] std::string obstacle_to_tuning(const AskedPlan& plan, const Topography& topography);
+/// The first reason why these options exclude paid rounds before a training, and the tuning rule;
+/// empty if there is none.
+[[nodiscard]] std::string obstacle_to_surveys(const AskedPlan& plan, const Topography& topography);
+[[nodiscard]] std::string obstacle_to_rule(const AskedPlan& plan);
 
-/// mu that the paid rounds before the training may spend.
+/// mu that paid rounds may spend of a budget.
 [[nodiscard]] double survey_mu(const PrivacyBudget& budget, double share);
 
 }  // namespace sotto

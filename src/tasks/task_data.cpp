@@ -433,10 +433,8 @@ std::optional<std::string> scaling_statement(const TaskConfig& config, const Sca
                      "here covers what these numbers reveal about a record or an agent (--bounds "
                      "scales at no cost).";
     if (config.table.bounds.empty()) return std::nullopt;
-    if (config.standardise == Standardise::private_moments)
-        return "Columns of numbers are cut to bounds that are public (--bounds), and standardised "
-               "by mean and deviation of all agents' records, which are learnt in a round of their "
-               "own. Their noise protects records, and every epsilon here counts that round.";
+    // The training says what came of it.
+    if (config.standardise == Standardise::private_moments) return std::nullopt;
     return "Columns of numbers are cut to bounds that are public (--bounds) and scaled by them "
            "alone, which costs no privacy as long as nobody took the bounds from the data.";
 }

@@ -212,7 +212,7 @@ std::string tuning_line(const PreparedRun& prepared) {
             "a round that spends {:g}% of mu^2\n",
             rounds,
             100 * norms_share);
-    if (!tuning.measured) return fmt::format("tuning     {}\n", rounds);
+    if (!tuning.measured.norms) return fmt::format("tuning     {}\n", rounds);
     return fmt::format(
         "tuning     {}; clip {:.3g}, mean step {:.3g}: gradients have norms about "
         "{:.2g}, measured in a round that spent {:g}% of mu^2\n",
@@ -287,48 +287,83 @@ PlanChoices settle_plan(TrainConfig& config,
     return std::move(settlement.choices);
 }
 
-/// Why the tuning rule is not for this training; empty if it is.
-std::string obstacle_to_tuning_of(const TrainConfig& config,
-                                  const Participants& there,
-                                  const LocalTask& task,
-                                  bool handed) {
-    if (handed && !config.plan.tune) return "by default where a program computes the gradients";
-    if (!task.has_records || task.fixed_inputs || task.coordinates || task.rows_are_rounds)
-        return fmt::format("with task {}, whose gradients are not those of records of a model",
-                           config.task.task);
-    if (config.secure_sum) return "with --secure-sum on, where agents learn sums only";
-    if (!config.views.empty()) return "with --view, whose figures are of the rounds alone";
-    return obstacle_to_tuning(config.plan, there.topography);
+/// Columns whose moments are to be learnt; 0: none.
+Eigen::Index columns_to_learn(const LocalTask& task) {
+    return task.moments.empty() ? 0 : task.moments.front()->dimension() / 2;
 }
 
-/// Chooses rounds and batches that are left to the tuning rule. COLLECTIVE.
+TuningWishes wishes_of(const TrainConfig& config,
+                       const Participants& there,
+                       const LocalTask& task,
+                       bool handed) {
+    TuningWishes wishes;
+    wishes.columns = columns_to_learn(task);
+    wishes.obstacle = obstacle_to_surveys(config.plan, there.topography);
+    wishes.no_rule = obstacle_to_rule(config.plan);
+    if (config.secure_sum) wishes.obstacle = "with --secure-sum on, where agents learn sums only";
+    if (!config.views.empty())
+        wishes.obstacle = "with --view, whose figures are of the rounds alone";
+    if (!task.has_records || task.fixed_inputs || task.coordinates || task.rows_are_rounds)
+        wishes.no_rule =
+            fmt::format("with task {}, whose gradients are not those of records", config.task.task);
+    if (handed && !config.plan.tune)
+        wishes.no_rule = "by default where a program computes the gradients";
+    return wishes;
+}
+
+/// Chooses rounds and batches that are left to the tuning rule, and what is measured. COLLECTIVE.
 Tuning tune(TrainConfig& config,
             Network& network,
             const Participants& there,
-            const LocalTask& task,
+            LocalTask& task,
             bool handed) {
-    return settle_tuning(config.plan,
-                         obstacle_to_tuning_of(config, there, task, handed),
-                         there.topography,
-                         task.records,
-                         network,
-                         there.solves);
+    constexpr const char* by_moments =
+        "Columns of numbers are cut to bounds that are public (--bounds), and standardised by mean "
+        "and deviation of all agents' records, which are learnt in a round of their own. Their "
+        "noise protects records, and every epsilon here counts that round.";
+    constexpr const char* by_bounds =
+        "Columns of numbers are cut to bounds that are public (--bounds) and scaled by them alone: "
+        "there are so few records that noise would hide their means and deviations, so nothing was "
+        "spent on these.";
+    Tuning tuning = settle_tuning(config.plan,
+                                  wishes_of(config, there, task, handed),
+                                  there.topography,
+                                  task.records,
+                                  network,
+                                  there.solves);
+    if (columns_to_learn(task) == 0) return tuning;
+    task.statements.emplace_back(tuning.measured.moments ? by_moments : by_bounds);
+    if (tuning.measured.moments) return tuning;
+    task.moments.clear();
+    config.task.known_scaling = scaling_by_bounds(task.shape.table.value(), config.task.table);
+    return tuning;
 }
 
 /// The rounds that are paid before those of the training. COLLECTIVE.
-std::vector<Survey> agree_on_surveys(const TrainConfig& config,
-                                     Network& network,
-                                     const Participants& there,
+std::vector<Survey> agree_on_surveys(const Run& run,
+                                     const AgreedPhase& phase,
                                      const LocalTask& task,
-                                     const Resumption* resumption) {
+                                     const Measured& measured,
+                                     std::uint32_t key_epoch) {
     std::vector<Survey> surveys;
-    if (!config.plan.open.measured() || (resumption != nullptr && resumption->going_on))
-        return surveys;
-    const std::uint32_t epoch = resumption != nullptr ? resumption->key_epoch : 0;
-    // Two bins change by one where a record is replaced.
-    const double length = config.plan.adjacency == Adjacency::record ? std::sqrt(0.5) : 1;
-    surveys.push_back(agree_on_survey(
-        config, network, there, task, Survey::Kind::norms, norms_share, length, epoch));
+    if (measured.moments)
+        surveys.push_back(agree_on_survey(
+            {.kind = Survey::Kind::moments,
+             .share = moments_share,
+             .length = std::sqrt(static_cast<double>(task.moments.front()->dimension())),
+             .key_epoch = key_epoch++},
+            phase,
+            run,
+            task.records));
+    if (measured.norms)
+        // Two counts change by one where a record is replaced.
+        surveys.push_back(agree_on_survey({.kind = Survey::Kind::norms,
+                                           .share = norms_share,
+                                           .replaced = std::sqrt(2.0),
+                                           .key_epoch = key_epoch},
+                                          phase,
+                                          run,
+                                          task.records));
     return surveys;
 }
 
@@ -452,23 +487,29 @@ PreparedRun prepare_run(const TrainConfig& asked,
             network, config, std::move(*found), *before, there.members, there.credentials);
         start_joining_agents(*resumption, task, config);
     }
-    const Tuning tuning = tune(config, network, there, task, make_task != nullptr);
+    const bool goes_on = resumption && resumption->going_on;
+    const Tuning tuning =
+        goes_on ? Tuning{} : tune(config, network, there, task, make_task != nullptr);
     PlanChoices choices = settle_plan(config, network, there, task);
     learn_clip(config, network, task);
-    std::vector<Survey> surveys =
-        agree_on_surveys(config, network, there, task, resumption ? &*resumption : nullptr);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
+    const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
+    const int surveyed = tuning.measured.surveys();
     // They are in this start's own records before anything of them is sent.
-    for (std::size_t k = 0; phase.resumption && k < surveys.size(); ++k)
-        phase.resumption->recorded.push_back(static_cast<int>(phase.resumption->past.size() + k));
-    const std::uint32_t key_epoch = (phase.resumption ? phase.resumption->key_epoch : 0) +
-                                    static_cast<std::uint32_t>(surveys.size());
+    for (int k = 0; phase.resumption && k < surveyed; ++k)
+        phase.resumption->recorded.push_back(static_cast<int>(phase.resumption->past.size()) + k);
     if (phase.planned) phase.planned->choices = std::move(choices);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
-    Run run = shake_hands(
-        config, network, std::move(there), phase, task, key_epoch, !make_task || task.resumable);
+    Run run = shake_hands(config,
+                          network,
+                          std::move(there),
+                          phase,
+                          task,
+                          key_epoch + static_cast<std::uint32_t>(surveyed),
+                          !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
+    std::vector<Survey> surveys = agree_on_surveys(run, phase, task, tuning.measured, key_epoch);
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
     network.connect(run.topography.graph);
@@ -494,6 +535,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
                          .history = std::move(history),
                          .resumption = std::move(phase.resumption),
                          .surveys = std::move(surveys),
+                         .moments = std::move(task.moments),
+                         .records = std::move(task.records),
                          .tuning = tuning,
                          .exposures = std::move(phase.exposures),
                          .budgets = std::move(phase.budgets)};
@@ -509,7 +552,7 @@ void take_step(PreparedRun& prepared, const TunedStep& step) {
         plan.open.clip_norm = plan.open.step_size = false;
         plan.clip_norm = run.phase.clip_norm = step.clip_norm;
         plan.steps.step_size = run.phase.steps.step_size = step.step_size;
-        run.plan.scale *= factor;
+        run.plan = scaled(std::move(run.plan), factor);
         for (Exposure& exposure : prepared.exposures) exposure.sensitivity *= factor;
         if (prepared.planned) prepared.planned->design.plan = run.plan;
     });
@@ -537,9 +580,9 @@ std::optional<TunedRun> tuned_run(const PreparedRun& prepared) {
     if (!prepared.tuning.active) return std::nullopt;
     const AskedPlan& plan = prepared.run.config.plan;
     TunedRun tuned{.rounds = plan.rounds, .batch = plan.batch_size};
-    if (prepared.tuning.measured) tuned.mu_share = norms_share;
+    if (prepared.tuning.measured.norms) tuned.mu_share = norms_share;
     if (plan.open.measured()) return tuned;
-    if (prepared.tuning.measured) tuned.norm = prepared.tuning.norm;
+    if (prepared.tuning.measured.norms) tuned.norm = prepared.tuning.norm;
     tuned.clip_norm = plan.clip_norm;
     tuned.step_size = plan.steps.step_size;
     return tuned;
@@ -673,9 +716,6 @@ AgreedPhase plan_for(AgreedPhase phase,
         return PrivacyLoss::gaussian(
             survey_mu(whole[static_cast<std::size_t>(place)], phase.config.survey_share));
     };
-    if (phase.config.survey)
-        for (int place = 0; place < there.members.size(); ++place)
-            phase.budgets[static_cast<std::size_t>(place)].limit = survey_loss(place);
     if (phase.resumption) {
         require_same_task(task, *phase.resumption);
         phase.budgets = phase_budgets(std::move(phase.budgets),
@@ -684,8 +724,7 @@ AgreedPhase plan_for(AgreedPhase phase,
                                       there.topography,
                                       there.members);
     }
-    if (phase.config.survey_share > 0 && !phase.config.survey)
-        leave_for_surveys(phase, survey_loss);
+    if (phase.config.survey_share > 0) leave_for_surveys(phase, survey_loss);
     count_sampling(phase, there, local, survey_loss);
     if (!there.solves) return phase;
     phase.planned = phase.resumption && phase.resumption->going_on

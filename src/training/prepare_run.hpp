@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "planning/build_topography.hpp"
 #include "planning/plan_report.hpp"
 #include "planning/planning.hpp"
+#include "planning/tuning.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/ledger.hpp"
@@ -42,6 +44,8 @@ struct PreparedRun {
     /// of a clip and a step size of 1 where these are open, the ledger has all phases, and the
     /// history ends with those of the surveys.
     std::vector<Survey> surveys{};
+    std::vector<std::unique_ptr<Objective>> moments{};  ///< see LocalTask
+    std::vector<Eigen::Index> records{};                ///< of every place
     Tuning tuning{};
     std::vector<Exposure> exposures{};     ///< of every place
     std::vector<PrivacyBudget> budgets{};  ///< of every place, for this phase

@@ -4,18 +4,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/bootstrap.hpp"
 #include "agent/trainer.hpp"
 #include "core/numbers.hpp"
 #include "learn/norm_histogram.hpp"
+#include "learn/table_shape.hpp"
 #include "noise/noise_source.hpp"
-#include "options/train_options.hpp"
 #include "planning/budgets.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/planning.hpp"
+#include "planning/tuning.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "tasks/task.hpp"
 #include "training/local_agents.hpp"
 #include "training/open_run.hpp"
 #include "training/prepare_run.hpp"
@@ -25,26 +32,8 @@ namespace sotto {
 
 namespace {
 
-constexpr double little_difference = 0.01;
-constexpr int most_exchanges = 4000;
-
-/// One round with every record of every agent, in which a record adds at most `length`.
-SettledPlan plan_of_survey(const PlanConfig& training, double share, double length) {
-    SettledPlan plan = training;
-    plan.survey = true;
-    plan.survey_share = share;
-    plan.rounds = 1;
-    plan.clip_norm = length;
-    plan.learn_clip = false;
-    plan.batch_size = BatchSize(1);  // the divisor: sums are sent
-    plan.participation = {};
-    plan.steps = {};
-    plan.steps.step_size = 1;
-    plan.momentum = 0;
-    plan.average = {};
-    plan.final_gossip = 0;
-    return plan;
-}
+constexpr double little_difference = 0.001;
+constexpr int most_exchanges = 6000;
 
 /// Agents whose contribution is that of all their records.
 std::vector<LocalAgent> agents_of_survey(const PreparedRun& prepared,
@@ -63,17 +52,11 @@ std::vector<LocalAgent> agents_of_survey(const PreparedRun& prepared,
     return agents;
 }
 
-std::vector<KeyRing> rings_of(const Run& run, Survey& survey) {
-    return run.config.noise_seed
-               ? distribute_seeds(run.network, survey.plan, *run.config.noise_seed)
-               : distribute_seeds(run.network, survey.plan, survey.session, run.config.threads);
-}
-
 TrainerOptions options_of_survey(const Run& run, const Survey& survey) {
     TrainerOptions options;
-    options.clip_norm = survey.config.clip_norm;
-    options.adjacency = survey.config.adjacency;
-    options.steps = survey.config.steps;
+    options.clip_norm = survey.clip_norm;
+    options.adjacency = run.config.plan.adjacency;
+    options.steps = survey.phase.use.steps;
     options.gossip = consensus_gossip(run.topography.mixing, little_difference, survey.exchanges);
     options.rounds = 1;
     options.key_epoch = survey.phase.key_epoch;
@@ -83,32 +66,31 @@ TrainerOptions options_of_survey(const Run& run, const Survey& survey) {
 
 /// The sum over all agents, as each local agent knows it: dimension x local agents. COLLECTIVE.
 Eigen::MatrixXd sums_of(OpenRun& open,
-                        Survey& survey,
+                        const Survey& survey,
                         std::vector<std::unique_ptr<Objective>> objectives,
                         int phase) {
     Run& run = open.prepared.run;
     Network& network = run.network;
     const Eigen::Index dimension = objectives.front()->dimension();
-    const std::vector<KeyRing> rings = rings_of(run, survey);
     network.agree([&] {
         if (run.config.link_encryption && network.processes() > 1)
-            network.protect(survey.session.secrets, survey.phase.key_epoch);
+            network.protect(run.session.secrets, survey.phase.key_epoch);
     });
     Trainer trainer(network,
                     run.topography.schedule(),
                     survey.plan,
-                    NoiseSource(survey.plan, rings, run.config.threads, run.most_past_bytes()),
+                    NoiseSource(survey.plan, open.rings, run.config.threads, run.most_past_bytes()),
                     agents_of_survey(open.prepared, std::move(objectives)),
                     Eigen::VectorXd::Zero(dimension),
                     options_of_survey(run, survey));
     Recorders recorders;
     network.agree([&] {
-        recorders =
-            Recorders(run,
-                      rings,
-                      open.directory.path() /
-                          numbered_file("views-survey", "", open.prepared.history.starts - 1),
-                      {survey.plan, survey.phase.key_epoch, survey.exchanges, dimension});
+        recorders = Recorders(
+            run,
+            open.rings,
+            open.directory.path() /
+                numbered_file("views-" + survey.name(), "", open.prepared.history.starts - 1),
+            {survey.plan, survey.phase.key_epoch, survey.exchanges, dimension});
     });
     recorders.observe(trainer);
     RunCheckpoints checkpoints(open, trainer, phase);
@@ -173,6 +155,54 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
     return step;
 }
 
+/// Means of z and z^2 over all records, the same on every agent: process 0 says them, and every
+/// agent checks them against its own. COLLECTIVE.
+Eigen::VectorXd agree_on_moments(const PreparedRun& prepared, const Eigen::MatrixXd& sums) {
+    constexpr double near = 0.05;  // of the range of z from -1 to 1
+    constexpr std::size_t letters = 24;
+    Network& network = prepared.run.network;
+    const double records = static_cast<double>(
+        std::accumulate(prepared.records.begin(), prepared.records.end(), Eigen::Index{0}));
+    std::string own;
+    for (const double sum : Eigen::VectorXd(sums.col(0)))
+        own += fmt::format("{}{:.6g}", own.empty() ? "" : " ", sum / records);
+    const std::string said = network.broadcast(network.process() == 0 ? own : std::string(),
+                                               letters * static_cast<std::size_t>(sums.rows()));
+    Eigen::VectorXd moments(sums.rows());
+    network.agree([&] {
+        const std::vector<std::string_view> words = split(said, ' ');
+        if (std::ssize(words) != sums.rows())
+            throw NetworkError(fmt::format(
+                "rank 0 said {} moments of columns (allowed: {})", words.size(), sums.rows()));
+        for (Eigen::Index i = 0; i < sums.rows(); ++i)
+            moments(i) = parse_real("moment of a column", words[static_cast<std::size_t>(i)]);
+        for (Eigen::Index a = 0; a < sums.cols(); ++a)
+            if (!((moments - sums.col(a) / records).cwiseAbs().maxCoeff() <= near))
+                throw NetworkError(fmt::format(
+                    "agent {}: rank 0 says other moments of columns than the agent has received "
+                    "from its neighbours (start again, or use --bounds without --standardise)",
+                    prepared.agents[static_cast<std::size_t>(a)].number));
+    });
+    return moments;
+}
+
+/// Scales the data by what was learnt. COLLECTIVE.
+void take_moments(PreparedRun& prepared, const Eigen::MatrixXd& sums) {
+    const Eigen::VectorXd moments = agree_on_moments(prepared, sums);
+    Run& run = prepared.run;
+    run.network.agree([&] {
+        run.config.task.known_scaling =
+            scaling_by_moments(run.shape.table.value(), run.config.task.table, moments);
+        prepared.history.scaling = run.config.task.known_scaling;
+    });
+    LocalTask task = build_task(run.config.task, run.network, run.members);
+    run.network.agree([&] {
+        for (std::size_t a = 0; a < prepared.agents.size(); ++a)
+            prepared.agents[a].objective = std::move(task.objectives[a]);
+        run.scaling = std::move(task.scaling);
+    });
+}
+
 std::vector<std::unique_ptr<Objective>> norm_histograms(const PreparedRun& prepared) {
     std::vector<std::unique_ptr<Objective>> histograms;
     for (const LocalAgent& agent : prepared.agents)
@@ -182,50 +212,86 @@ std::vector<std::unique_ptr<Objective>> norm_histograms(const PreparedRun& prepa
 
 }  // namespace
 
-Survey agree_on_survey(const TrainConfig& config,
-                       Network& network,
-                       const Participants& participants,
-                       const LocalTask& task,
-                       Survey::Kind kind,
-                       double share,
-                       double length,
-                       std::uint32_t key_epoch) {
-    TrainConfig one_round = config;
-    one_round.plan =
-        AskedPlan(static_cast<const PlanConfig&>(plan_of_survey(config.plan, share, length)));
-    const AgreedPhase agreed = agree_on_phase(one_round, network, participants, task, std::nullopt);
-    const MixingMatrix& mixing = participants.topography.mixing;
+Survey agree_on_survey(const SurveyDemand& demand,
+                       const AgreedPhase& training,
+                       const Run& run,
+                       const std::vector<Eigen::Index>& records) {
+    constexpr std::size_t most_bytes = 64;
+    Network& network = run.network;
+    const MixingMatrix& mixing = run.topography.mixing;
+    const int agents = run.plan.agents;
+    const Adjacency adjacency = run.config.plan.adjacency;
     Survey survey;
-    survey.kind = kind;
-    survey.config = agreed.config;
-    survey.plan = agreed.plan;
-    survey.session = open_session(network,
-                                  participants.topography,
-                                  agreed.plan,
-                                  participants.credentials ? &*participants.credentials : nullptr,
-                                  agreement_lines(config));
+    survey.kind = demand.kind;
+    survey.plan = run.plan;
+    survey.clip_norm = demand.length * (adjacency == Adjacency::record ? demand.replaced / 2 : 1);
     survey.exchanges = consensus_gossip(mixing, little_difference, most_exchanges).steps();
-    PlanUse use = plan_use(agreed.config, mixing);
-    use.gossip_steps = survey.exchanges;
-    survey.phase = first_phase(agreed.plan, agreed.exposures, std::move(use), 1);
-    survey.phase.members = participants.members;
-    survey.phase.key_epoch = key_epoch;
-    survey.phase.sessions = {survey.session.run_id};
+    const int coalition = coalition_size_of(run.phase, agents, &run.plan);
+    std::vector<Exposure> exposures;
+    std::vector<PrivacyBudget> budgets;
+    std::string own;
+    network.agree([&] {
+        for (int u = 0; u < agents; ++u) {
+            const auto place = static_cast<std::size_t>(u);
+            exposures.push_back(
+                agent_exposure(adjacency, {}, survey.clip_norm, 1, records[place], 1));
+            budgets.push_back(
+                training.run_budgets[static_cast<std::size_t>(run.members.number(u))]);
+            budgets.back().limit = PrivacyLoss::gaussian(survey_mu(budgets.back(), demand.share));
+        }
+        if (network.process() != 0) return;
+        const Eigen::VectorXd precision = coalition_precision(run.plan, coalition);
+        double louder = 0;
+        for (int u = 0; u < agents; ++u) {
+            const auto place = static_cast<std::size_t>(u);
+            louder = std::max(
+                louder,
+                std::sqrt(precision(u) / precision_limit(budgets[place], exposures[place])));
+        }
+        own = fmt::format("{}", louder);
+    });
+    const std::string said = network.broadcast(own, most_bytes);
+    network.agree([&] {
+        const double factor = parse_real("noise of a survey", said);
+        if (!(factor > 0 && std::isfinite(factor)))
+            throw NetworkError(fmt::format(
+                "rank 0 chose {} for the noise of a survey (allowed: a number above 0)", said));
+        survey.plan = scaled(std::move(survey.plan), factor);
+        PlanUse use = plan_use(run.phase, mixing);
+        use.participation = {};
+        use.steps = {};
+        use.steps.step_size = 1;
+        use.gossip_steps = survey.exchanges;
+        survey.phase = first_phase(survey.plan, exposures, std::move(use), 1);
+        survey.phase.members = run.members;
+        survey.phase.key_epoch = demand.key_epoch;
+        survey.phase.sessions = {
+            Hasher("sotto.survey.v1").add_bytes(run.session.run_id).add(survey.name()).finish()};
+    });
+    verify_agreement(network, run.topography, survey.plan, exposures, budgets, coalition);
     return survey;
 }
 
 void carry_out_surveys(OpenRun& open) {
     PreparedRun& prepared = open.prepared;
     if (prepared.surveys.empty()) return;
-    std::vector<Survey> surveys = std::exchange(prepared.surveys, {});
+    const std::vector<Survey> surveys = std::exchange(prepared.surveys, {});
     const int first =
         static_cast<int>(prepared.history.phases.size()) - static_cast<int>(surveys.size());
     for (std::size_t k = 0; k < surveys.size(); ++k) {
-        const Eigen::MatrixXd counts =
-            sums_of(open, surveys[k], norm_histograms(prepared), first + static_cast<int>(k));
-        prepared.tuning.norm = agree_on_norm(prepared, counts);
+        const int phase = first + static_cast<int>(k);
+        if (surveys[k].kind == Survey::Kind::moments)
+            take_moments(prepared,
+                         sums_of(open, surveys[k], std::exchange(prepared.moments, {}), phase));
+        else
+            prepared.tuning.norm = agree_on_norm(
+                prepared, sums_of(open, surveys[k], norm_histograms(prepared), phase));
     }
-    take_step(prepared, rounded_step(prepared, prepared.tuning.norm));
+    const bool step = prepared.run.config.plan.open.measured();
+    take_step(prepared,
+              step ? rounded_step(prepared, prepared.tuning.norm)
+                   : TunedStep{prepared.run.config.plan.clip_norm,
+                               prepared.run.config.plan.steps.step_size});
     go_on_to_training(open);
 }
 
