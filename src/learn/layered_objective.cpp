@@ -84,6 +84,20 @@ class LayeredObjective final : public Objective {
         for (double& value : sum) value = std::trunc(value / grid_step * (1 - 0x1p-51)) * grid_step;
     }
 
+    Eigen::VectorXd gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                   std::span<const Eigen::Index> rows) override {
+        if (tiles_.empty()) prepare();
+        Eigen::VectorXd norms(std::ssize(rows));
+        Eigen::Index done = 0;
+        for_each_tile(rows, [&](std::span<const Eigen::Index> part, Eigen::Index tile) {
+            differentiate(model, part, tile);
+            const Eigen::Index count = std::ssize(part);
+            norms.segment(done, count) = chain_.gradient_norms().head(count);
+            done += count;
+        });
+        return norms;
+    }
+
     LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
         return losses_over(shard_, model, 0, 1).front();
     }

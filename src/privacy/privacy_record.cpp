@@ -7,6 +7,8 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "plan/lagged_noise.hpp"
@@ -455,13 +457,36 @@ std::vector<std::string> statements_about(const NoisePlan& plan) {
     return lines;
 }
 
+std::string statement_about_surveys(const PrivacyRecord& record) {
+    std::set<std::string_view> measured;
+    long rounds = 0;
+    for (const PrivacyPhase& phase : record.past()) {
+        if (phase.survey.empty()) continue;
+        ++rounds;
+        measured.insert(phase.survey == "norms" ? "norms of gradients"
+                                                : "means and deviations of columns");
+    }
+    if (rounds == 0) return {};
+    return fmt::format(
+        "Before the training, agents measured {} together, in {} round{} with noise of their own. "
+        "What these rounds reveal is counted in every figure.",
+        fmt::join(measured, " and "),
+        rounds,
+        rounds == 1 ? "" : "s");
+}
+
 std::string statement_about_phases(const PrivacyRecord& record) {
-    long repeated = -record.now().use.steps.first_round;
-    for (const PrivacyPhase& phase : record.past()) repeated += phase.rounds;
+    long repeated = -record.now().use.steps.first_round, phases = 1;
+    for (const PrivacyPhase& phase : record.past()) {
+        if (!phase.survey.empty()) continue;
+        repeated += phase.rounds;
+        ++phases;
+    }
+    if (phases == 1) return {};
     const bool one = repeated == 1;
     return fmt::format(
         "The run was resumed: {} phases with noise of their own, whose losses add up{}.",
-        record.phases.size(),
+        phases,
         repeated == 0 ? ""
                       : fmt::format("; {} round{} whose messages may have left before a failure "
                                     "count{} in addition to those that repeat them",
@@ -494,7 +519,8 @@ bool models_follow_from_messages(const NoisePlan& plan) {
 
 std::vector<std::string> statements_of(const PrivacyRecord& record) {
     std::vector<std::string> lines = statements_about(record.now().plan);
-    if (!record.past().empty()) lines.push_back(statement_about_phases(record));
+    for (std::string line : {statement_about_surveys(record), statement_about_phases(record)})
+        if (!line.empty()) lines.push_back(std::move(line));
     if (record.reproducible_noise)
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "

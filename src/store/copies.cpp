@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <ranges>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -474,14 +475,9 @@ void unpack_files(std::string_view packed,
 }
 
 bool is_of_history(const std::string& name) {
-    if (name == options_name || name == history_name || name == "plan.json") return true;
-    constexpr std::string_view beginning = "plan-", ending = ".json";
-    if (!name.starts_with(beginning) || !name.ends_with(ending) ||
-        name.size() <= beginning.size() + ending.size())
-        return false;
-    const auto number = std::string_view(name).substr(
-        beginning.size(), name.size() - beginning.size() - ending.size());
-    return number.find_first_not_of("0123456789") == std::string_view::npos;
+    if (name == options_name || name == history_name) return true;
+    static const std::regex plan("(plan|norms|moments)(-[0-9]{1,9})?\\.json");
+    return std::regex_match(name, plan);
 }
 
 /// Whether checkpoint_folder makes this name: digits, perhaps a dash and more digits.
@@ -522,14 +518,14 @@ void keep_history(const fs::path& directory, Control& network, int keeper) {
         [&] {
             std::vector<std::pair<std::string, fs::path>> files;
             files.emplace_back(options_name, directory / options_name);
-            for (int k = 0;; ++k) {
-                const std::string plan = numbered_file("plan", ".json", k);
-                if (!fs::exists(directory / plan)) break;
+            const RunHistory history = read_history(directory);
+            for (std::size_t k = 0; k < history.phases.size(); ++k) {
+                const std::string plan = plan_file_of(history.phases, k);
                 files.emplace_back(plan, directory / plan);
             }
             files.emplace_back(history_name, directory / history_name);
             ByteWriter writer;
-            writer.put(std::int64_t{read_history(directory).starts});
+            writer.put(std::int64_t{history.starts});
             return writer.take() + pack_files(files);
         },
         history_copy(directory));

@@ -61,19 +61,21 @@ PhaseFacts facts_of(const PrivacyPhase& phase, int number, Adjacency adjacency, 
     const int place = phase.members.place(number);
     const auto at = static_cast<std::size_t>(place);
     const PlanUse& use = phase.use;
-    return {{"first_round", fmt::format("{}", use.steps.first_round)},
-            {"key_epoch", fmt::format("{}", phase.key_epoch)},
-            {"plan_hash", to_hex(phase.plan.hash())},
-            {"agents", fmt::format("{}", fmt::join(phase.members.numbers, ","))},
-            {"sensitivity", fmt::format("{}", phase.sensitivity.at(at))},
-            {"sampling_probability", fmt::format("{}", phase.probability(place))},
-            {"participation", name_of(use.participation)},
-            {"step_size", fmt::format("{}", use.steps.step_size)},
-            {"step_schedule", name_of(use.steps)},
-            {"own_weights", fmt::format("{}", use.own_weights(place))},
-            {"gossip_steps", fmt::format("{}", use.gossip_steps)},
-            {"adjacency", name_of(adjacency)},
-            {"delta", fmt::format("{}", delta)}};
+    PhaseFacts facts{{"first_round", fmt::format("{}", use.steps.first_round)},
+                     {"key_epoch", fmt::format("{}", phase.key_epoch)},
+                     {"plan_hash", to_hex(phase.plan.hash())},
+                     {"agents", fmt::format("{}", fmt::join(phase.members.numbers, ","))},
+                     {"sensitivity", fmt::format("{}", phase.sensitivity.at(at))},
+                     {"sampling_probability", fmt::format("{}", phase.probability(place))},
+                     {"participation", name_of(use.participation)},
+                     {"step_size", fmt::format("{}", use.steps.step_size)},
+                     {"step_schedule", name_of(use.steps)},
+                     {"own_weights", fmt::format("{}", use.own_weights(place))},
+                     {"gossip_steps", fmt::format("{}", use.gossip_steps)},
+                     {"adjacency", name_of(adjacency)},
+                     {"delta", fmt::format("{}", delta)}};
+    if (!phase.survey.empty()) facts.emplace_back("survey", phase.survey);
+    return facts;
 }
 
 OwnRecord OwnRecord::from_text(std::string_view text,

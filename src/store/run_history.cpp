@@ -100,6 +100,26 @@ std::string numbered_file(std::string_view stem, std::string_view ending, int nu
                        : fmt::format("{}-{}{}", stem, number, ending);
 }
 
+namespace {
+
+std::string survey_of(const JsonValue& phase) {
+    const auto survey = phase.find("survey");
+    if (!survey) return {};
+    const std::string name = survey->text();
+    if (name != "norms" && name != "moments") survey->fail("norms or moments");
+    return name;
+}
+
+}  // namespace
+
+std::string plan_file_of(std::span<const PrivacyPhase> phases, std::size_t k) {
+    const std::string& survey = phases[k].survey;
+    return numbered_file(
+        survey.empty() ? "plan" : survey,
+        ".json",
+        static_cast<int>(std::ranges::count(phases.first(k), survey, &PrivacyPhase::survey)));
+}
+
 std::string to_json(const RunHistory& history) {
     Json json;
     json["format"] = "sotto-history";
@@ -124,7 +144,7 @@ std::string to_json(const RunHistory& history) {
         json["phases"].push_back({{"first_round", use.steps.first_round},
                                   {"rounds", phase.rounds},
                                   {"key_epoch", phase.key_epoch},
-                                  {"plan", numbered_file("plan", ".json", static_cast<int>(k))},
+                                  {"plan", plan_file_of(history.phases, k)},
                                   {"plan_hash", to_hex(phase.plan.hash())},
                                   {"agents", phase.members.numbers},
                                   {"sensitivity", phase.sensitivity},
@@ -135,6 +155,7 @@ std::string to_json(const RunHistory& history) {
                                   {"own_weights", own_weights},
                                   {"gossip_steps", use.gossip_steps},
                                   {"sessions", sessions}});
+        if (!phase.survey.empty()) json["phases"].back()["survey"] = phase.survey;
     }
     return json.dump(2) + "\n";
 }
@@ -170,6 +191,7 @@ RunHistory history_from_json(std::string_view text,
             phase.use = use_from(entry);
             for (const JsonValue& session : entry.at("sessions").items())
                 phase.sessions.push_back(digest_from(session));
+            phase.survey = survey_of(entry);
             phase.rounds = entry.at("rounds").integer<long>(0, most_rounds);
             phase.key_epoch = entry.at("key_epoch").integer<std::uint32_t>();
             phase.members = {all, entry.at("agents").integers()};
@@ -196,18 +218,16 @@ RunHistory read_history(const std::filesystem::path& directory) {
         throw DataError(
             fmt::format("{}: there is no history.json; it holds no run that can be resumed",
                         directory.string()));
-    std::vector<std::string> plans;
-    for (int k = 0;; ++k) {
-        const auto plan = directory / numbered_file("plan", ".json", k);
-        if (!std::filesystem::exists(plan)) break;
-        plans.push_back(read_file(plan, most_plan_bytes));
-    }
     const std::string text = read_file(file);
-    // A plan may be of a phase that did not begin.
+    std::vector<std::string> plans;
     try {
-        const std::size_t phases = JsonDocument(text).root().at("phases").items().size();
-        if (plans.size() > phases) plans.resize(phases);
-    } catch (const std::exception&) {
+        std::vector<PrivacyPhase> phases;
+        for (const JsonValue& entry : JsonDocument(text).root().at("phases").items()) {
+            phases.emplace_back().survey = survey_of(entry);
+            const auto plan = directory / plan_file_of(phases, phases.size() - 1);
+            if (std::filesystem::exists(plan)) plans.push_back(read_file(plan, most_plan_bytes));
+        }
+    } catch (const DataError&) {
         // Reported below.
     }
     return history_from_json(text, plans, file.string());

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ struct RunHistory {
 
 /// "plan.json" of number 0, "plan-1.json" of the next, ...
 [[nodiscard]] std::string numbered_file(std::string_view stem, std::string_view ending, int number);
+
+/// The file with the plan of phase k: "plan.json", "plan-1.json" and so on of phases that train,
+/// "norms.json", "norms-1.json" and so on of surveys.
+[[nodiscard]] std::string plan_file_of(std::span<const PrivacyPhase> phases, std::size_t k);
 
 /// Without the plans, which have their own files.
 [[nodiscard]] std::string to_json(const RunHistory& history);

@@ -44,8 +44,7 @@ void write_history(const PreparedRun& prepared, const RunDirectory& directory) {
     const std::vector<PrivacyPhase>& phases = prepared.history.phases;
     const std::size_t before = prepared.resumption ? prepared.resumption->past.size() : 0;
     for (std::size_t k = before; k < phases.size(); ++k)
-        directory.write(numbered_file("plan", ".json", static_cast<int>(k)),
-                        to_json(phases[k].plan));
+        directory.write(plan_file_of(phases, k), to_json(phases[k].plan));
     if (prepared.run.resumable) directory.write("history.json", to_json(prepared.history));
 }
 

@@ -452,6 +452,29 @@ void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
     });
 }
 
+/// What a resumed run knows of its data.
+void take_known(TaskConfig& task, const RunHistory& before) {
+    task.known_labels = before.labels;
+    task.known_features = before.features;
+    task.known_table = before.table;
+    task.known_scaling = before.scaling;
+}
+
+/// They are in this start's own records before anything of them is sent.
+void record_surveys(Resumption& resumption, int surveys) {
+    for (int k = 0; k < surveys; ++k)
+        resumption.recorded.push_back(static_cast<int>(resumption.past.size()) + k);
+}
+
+/// COLLECTIVE.
+void connect_agents(const Run& run, const LocalTask& task) {
+    run.network.connect(run.topography.graph);
+    run.network.agree([&] {
+        require_possible_push_sum(run.topography, run.plan, run.config.l2);
+        require_possible_exchange(run.config, run.plan, task.fixed_inputs);
+    });
+}
+
 }  // namespace
 
 PreparedRun prepare_run(const TrainConfig& asked,
@@ -466,12 +489,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::optional<RunHistory> before;
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
-    if (before) {
-        config.task.known_labels = before->labels;
-        config.task.known_features = before->features;
-        config.task.known_table = before->table;
-        config.task.known_scaling = before->scaling;
-    }
+    if (before) take_known(config.task, *before);
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);
     RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good,
@@ -495,9 +513,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
     const int surveyed = tuning.measured.surveys();
-    // They are in this start's own records before anything of them is sent.
-    for (int k = 0; phase.resumption && k < surveyed; ++k)
-        phase.resumption->recorded.push_back(static_cast<int>(phase.resumption->past.size()) + k);
+    if (phase.resumption) record_surveys(*phase.resumption, surveyed);
     if (phase.planned) phase.planned->choices = std::move(choices);
     std::optional<BuiltTopography> built = there.built;
     const std::optional<Topography> whole = there.whole;
@@ -512,11 +528,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::vector<Survey> surveys = agree_on_surveys(run, phase, task, tuning.measured, key_epoch);
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
-    network.connect(run.topography.graph);
-    network.agree([&] {
-        require_possible_push_sum(run.topography, run.plan, config.l2);
-        require_possible_exchange(config, run.plan, task.fixed_inputs);
-    });
+    connect_agents(run, task);
     Ledger ledger = open_ledger(run, phase, surveys, task);
     RunHistory history = history_with(run, ledger, before);
     if (!surveys.empty()) history.phases.pop_back();

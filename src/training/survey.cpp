@@ -149,6 +149,13 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
                                 prepared.tuning.noise,
                                 config.plan.rounds,
                                 config.plan.momentum);
+    // 1 / g^2 is natural where errors are about 1, as with targets that are standardised. In units
+    // of their bounds they are a few tenths.
+    constexpr double in_units_of_bounds = 0.1;
+    const Run& run = prepared.run;
+    if (run.shape.table && run.shape.target == Target::value && !config.task.table.bounds.empty() &&
+        !prepared.tuning.measured.moments)
+        step.step_size *= in_units_of_bounds;
     if (!given) step.clip_norm = rounded(step.clip_norm);
     step.step_size =
         config.plan.open.step_size ? rounded(step.step_size) : config.plan.steps.step_size;
@@ -200,6 +207,7 @@ void take_moments(PreparedRun& prepared, const Eigen::MatrixXd& sums) {
         for (std::size_t a = 0; a < prepared.agents.size(); ++a)
             prepared.agents[a].objective = std::move(task.objectives[a]);
         run.scaling = std::move(task.scaling);
+        run.targets = task.targets;
     });
 }
 
@@ -265,6 +273,7 @@ Survey agree_on_survey(const SurveyDemand& demand,
         survey.phase = first_phase(survey.plan, exposures, std::move(use), 1);
         survey.phase.members = run.members;
         survey.phase.key_epoch = demand.key_epoch;
+        survey.phase.survey = survey.name();
         survey.phase.sessions = {
             Hasher("sotto.survey.v1").add_bytes(run.session.run_id).add(survey.name()).finish()};
     });

@@ -39,7 +39,7 @@ class RunCheckpointsOf : public ::testing::Test {
 TEST_F(RunCheckpointsOf, ARunAreDueEverySoManyRounds) {
     OpenRun run = open();
     const Trainer trainer = trainer_of(run);
-    const RunCheckpoints checkpoints(run, trainer);
+    const RunCheckpoints checkpoints(run, trainer, 0);
     for (long round = 1; round <= 40; ++round)
         EXPECT_EQ(checkpoints.due(round), round % 10 == 0) << round;
 }
@@ -47,7 +47,7 @@ TEST_F(RunCheckpointsOf, ARunAreDueEverySoManyRounds) {
 TEST_F(RunCheckpointsOf, ARunHoldWhatEveryAgentNeedsToGoOn) {
     OpenRun run = open();
     const Trainer trainer = trainer_of(run);
-    RunCheckpoints checkpoints(run, trainer);
+    RunCheckpoints checkpoints(run, trainer, 0);
     checkpoints.begin();
     for (long round = 0; round < 10; ++round) checkpoints.before_round(round);
     checkpoints.seal(10, false, {3, 4});
@@ -74,7 +74,7 @@ TEST_F(RunCheckpointsOf, ATaskWithoutANameAreNeverMade) {
     };
     OpenRun run = open_run(prepare_run(config, *network, make_task));
     const Trainer trainer = trainer_of(run);
-    RunCheckpoints checkpoints(run, trainer);
+    RunCheckpoints checkpoints(run, trainer, 0);
     checkpoints.before_round(0);
     checkpoints.seal(10, true, {});
     EXPECT_FALSE(std::filesystem::exists(folder.path("run/checkpoints")));
@@ -86,7 +86,7 @@ TEST_F(RunCheckpointsOf, EveryRunBeginWithOneOfRound0) {
     config.checkpoint_every = 0;
     OpenRun run = open();
     const Trainer trainer = trainer_of(run);
-    RunCheckpoints checkpoints(run, trainer);
+    RunCheckpoints checkpoints(run, trainer, 0);
     checkpoints.begin();
     const FoundCheckpoint found =
         find_checkpoint(folder.path("run"), *network, std::vector<int>{0, 1, 2});
@@ -106,7 +106,7 @@ TEST_F(RunCheckpointsOf, ARunWithoutThemOnTheWayAreMadeAtACleanStop) {
     config.checkpoint_every = 0;
     OpenRun run = open();
     const Trainer trainer = trainer_of(run);
-    RunCheckpoints checkpoints(run, trainer);
+    RunCheckpoints checkpoints(run, trainer, 0);
     checkpoints.begin();
     checkpoints.before_round(0);
     EXPECT_FALSE(checkpoints.due(10));

@@ -159,6 +159,8 @@ struct PrivacyPhase {
     /// Session ids of the handshakes of all starts that sent messages in this phase, in order.
     /// Nobody chooses them, and no two are equal.
     std::vector<Digest> sessions{};
+    /// What a paid round before the training measures: "norms", "moments"; empty: it trains.
+    std::string survey{};
 
     /// q_u of a place.
     [[nodiscard]] double probability(int place) const {
