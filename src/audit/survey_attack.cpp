@@ -443,7 +443,9 @@ Json SurveyResult::json() const {
 }
 
 std::string SurveyResult::question() const {
-    return fmt::format("hears {} paid rounds before the training", surveys.size());
+    return fmt::format("hears {} paid round{} before the training",
+                       surveys.size(),
+                       surveys.size() == 1 ? "" : "s");
 }
 
 std::string SurveyResult::tables() const {
