@@ -39,7 +39,8 @@ secretly sampled (`--participation poisson`, which is the default with the adjac
 `record-zero-out`), `membership` with `--data`, and `likelihood` otherwise. `canary-records` has defaults of its own:
 `--adjacency record-add-remove`, `--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition` (default
 iid) and `--seed`. `membership` takes all task options, has 1000 rounds by default, and works with the tasks logistic,
-softmax, mlp and cnn. `survey` looks at a training that has ended, and takes `--run`, `--confidence` and `--threads` only. An option that has no meaning with the attack is refused (exit code 2).)"},
+softmax, mlp and cnn. `survey` looks at a training that has ended, and takes `--run`, `--confidence` and `--threads`
+only. An option that has no meaning with the attack is refused (exit code 2).)"},
              bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
             {{.name = "view", .common = true, .help = "who attacks: {}", .beside_run = true},
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
