@@ -4,6 +4,7 @@
 #include "audit/likelihood_attack.hpp"
 #include "audit/membership_attack.hpp"
 #include "audit/reconstruction_attack.hpp"
+#include "audit/survey_attack.hpp"
 
 namespace sotto {
 
@@ -12,7 +13,8 @@ Registry<AttackRecord>& attacks() {
                                         {likelihood_attack(),
                                          canary_record_attack(),
                                          reconstruction_attack(),
-                                         membership_attack()});
+                                         membership_attack(),
+                                         survey_attack()});
     return table;
 }
 

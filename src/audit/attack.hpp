@@ -52,6 +52,9 @@ struct AttackRecord {
     bool fixed_inputs = true;
     /// Whether it is for secretly sampled batches (--participation poisson) only.
     bool sampled = false;
+    /// Whether it looks at a training that has ended, in config.run, instead of a run of its own:
+    /// participation and view are not asked for, and AuditSubject has the graph alone.
+    bool of_trainings = false;
     /// Further allowed options of task and audit.
     std::vector<std::string> options;
     /// Options with another default for this attack.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -14,9 +15,9 @@
 #include "options/option_set.hpp"
 #include "options/peer_options.hpp"
 #include "options/plan_options.hpp"
-#include "planning/settle.hpp"
 #include "options/task_options.hpp"
 #include "options/train_options.hpp"
+#include "planning/settle.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_record.hpp"
 
@@ -38,7 +39,8 @@ secretly sampled (`--participation poisson`, which is the default with the adjac
 `record-zero-out`), `membership` with `--data`, and `likelihood` otherwise. `canary-records` has defaults of its own:
 `--adjacency record-add-remove`, `--batch-size 400`, 100 rounds. `reconstruction` takes `--data`, `--partition` (default
 iid) and `--seed`. `membership` takes all task options, has 1000 rounds by default, and works with the tasks logistic,
-softmax, mlp and cnn. An option that has no meaning with the attack is refused (exit code 2).)"},
+softmax, mlp and cnn. `survey` looks at a training that has ended, and takes `--run`, `--confidence` and `--threads`
+only. An option that has no meaning with the attack is refused (exit code 2).)"},
              bound(&AuditConfig::attack, any_text(among_others("", attacks().names())))},
             {{.name = "view", .common = true, .help = "who attacks: {}", .beside_run = true},
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
@@ -90,7 +92,9 @@ std::vector<Option<AuditConfig>> verdict_options() {
          bound(&AuditConfig::level, any_real())},
         {{.name = "run",
           .common = true,
-          .help = "DIR of an earlier audit, whose recordings are analysed again, with another view",
+          .help =
+              "DIR of an earlier audit, whose recordings are analysed again, with another view; "
+              "of a training with --attack survey",
           .reproduces_run = false,
           .beside_run = true},
          bound(&AuditConfig::run, folder_path())},
@@ -120,6 +124,7 @@ OptionSet<AuditConfig> options_without_meaning(const AttackRecord& attack) {
 std::vector<std::string> attacks_with(const std::string& option) {
     std::vector<std::string> names;
     for (const AttackRecord& attack : attacks().records()) {
+        if (attack.of_trainings) continue;
         const auto without = options_without_meaning(attack);
         if (without.look_up(option) == nullptr) names.push_back(attack.name);
     }
@@ -137,6 +142,24 @@ void require_meaning(const AuditConfig& config) {
                             option.name,
                             config.attack,
                             fmt::join(attacks_with(option.name), ", ")));
+}
+
+/// The training's options are those of its directory.
+AuditConfig read_training_audit(const OptionTexts& given) {
+    constexpr std::array allowed{"attack", "run", "confidence", "threads"};
+    const auto set = audit_option_set();
+    for (const auto& [name, text] : given)
+        if (set.look_up(name) != nullptr && std::ranges::find(allowed, name) == allowed.end())
+            throw ConfigError(
+                fmt::format("--{}: has no meaning with --attack {}, which looks at the training "
+                            "in --run (allowed: --run, --confidence, --threads)",
+                            name,
+                            given.at("attack")));
+    AuditConfig config = set.read(given);
+    const int threads = config.train.asked_threads;
+    config.train = train_config_of_run("--run", run_of_training(config));
+    config.train.asked_threads = threads;
+    return config;
 }
 
 /// The first attack for the given or default participation; with data and without secret batches,
@@ -185,7 +208,13 @@ OptionTexts with_attack_defaults(OptionTexts given) {
     return given;
 }
 
+bool attacks_training(const OptionTexts& given) {
+    const auto attack = given.find("attack");
+    return attack != given.end() && attacks().find("--attack", attack->second).of_trainings;
+}
+
 AuditConfig read_audit_config(const OptionTexts& given) {
+    if (attacks_training(given)) return read_training_audit(given);
     AuditConfig config = audit_option_set().read(
         with_default_clip(with_attack_defaults(with_agents_of_files(given))));
     require_meaning(config);

@@ -14,7 +14,12 @@ namespace sotto {
 /// Adds the attack's own defaults.
 [[nodiscard]] OptionTexts with_attack_defaults(OptionTexts given);
 
-/// @throws ConfigError, also for an option of task or audit that has no meaning for the attack.
+/// Whether the attack that is asked for looks at a training that has ended: its configuration is
+/// that of --run. @throws ConfigError for an unknown attack.
+[[nodiscard]] bool attacks_training(const OptionTexts& given);
+
+/// @throws ConfigError, also for an option of task or audit that has no meaning for the attack, and
+/// as train_config_of_run for an attack of trainings.
 [[nodiscard]] AuditConfig read_audit_config(const OptionTexts& given);
 
 /// config.ini of an audit's run, which starts the audit again.

@@ -15,6 +15,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"
 #include "training/learnt_clip.hpp"
+#include "training/run_subject.hpp"
 #include "views/view_innovations.hpp"
 
 namespace sotto {
@@ -151,9 +152,34 @@ MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& 
     return process;
 }
 
+/// The graph of a training that has ended, which an eavesdropper heard.
+AuditSubject subject_of_training(const AuditConfig& config, Control& network) {
+    std::optional<AuditSubject> subject;
+    network.agree([&] {
+        require_confidence(config.level);
+        RecordedRun run = read_recorded_run(run_of_training(config), config.train);
+        View eavesdropper;
+        std::string name = view_name(eavesdropper, run.built.topography.graph);
+        subject = AuditSubject{
+            std::move(eavesdropper), std::move(run.built.topography), nullptr, {}, std::move(name)};
+    });
+    return std::move(*subject);
+}
+
 }  // namespace
 
+const std::string& run_of_training(const AuditConfig& config) {
+    if (!config.run)
+        throw ConfigError(
+            fmt::format("--attack: {} looks at a training that has ended (give --run DIR, the "
+                        "directory of a training with --record-view)",
+                        config.attack));
+    return *config.run;
+}
+
 AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Control& network) {
+    if (attacks().find("--attack", config.attack).of_trainings)
+        return subject_of_training(config, network);
     SubjectConfig accounted;
     network.agree([&] {
         require_confidence(config.level);

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "account/account_subject.hpp"
@@ -26,14 +27,18 @@ struct AuditSubject {
 
 /// Builds the graph and, for fixed inputs, solves the plan; for a worst-coalition view finds the
 /// coalition that learns most (find_worst_coalitions) about config.target, or about anybody.
-/// COLLECTIVE.
+/// For an attack of trainings (AttackRecord) reads the graph of config.run. COLLECTIVE.
 /// @throws ConfigError for a --confidence that is not above 0.5 and below 1, a view of several
 /// observers or one that leaves nobody to learn about, and a --participation that the attack does
 /// not cover; with fixed inputs also for a mechanism with a trusted aggregator, fewer than 2
-/// agents, and mixing that changes.
+/// agents, and mixing that changes; for an attack of trainings as run_of_training and
+/// read_recorded_run.
 [[nodiscard]] AuditSubject build_audit_subject(const AuditConfig& config,
                                                bool fixed_inputs,
                                                Control& network);
+
+/// config.run, for an attack of trainings. @throws ConfigError if it is not given.
+[[nodiscard]] const std::string& run_of_training(const AuditConfig& config);
 
 /// Ascending.
 [[nodiscard]] std::vector<int> agents_outside(const View& view, int agents);

@@ -11,7 +11,7 @@ namespace sotto {
 namespace {
 
 TEST(Attacks, AreFoundByNameAndAnotherIsRefusedWithTheNames) {
-    for (const char* name : {"likelihood", "canary-records", "reconstruction", "membership"})
+    for (const char* name : {"likelihood", "canary-records", "reconstruction", "membership", "survey"})
         EXPECT_EQ(attacks().find("--attack", name).name, name);
     try {
         (void)attacks().find("--attack", "membrship");

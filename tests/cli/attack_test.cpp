@@ -78,5 +78,47 @@ TEST(AttackOnTheCommandLine, RefusesOptionsThatMeanNothingToIt) {
     expect_refused(directory, attack("membership", {"--data", "x.txt"}), 3, "x.txt");
 }
 
+TEST(AttackOnTheCommandLine, ChecksThePaidRoundsOfATraining) {
+    for (const int ranks : {one_process, 4}) {
+        const TempDir directory;
+        const Outcome trained = run_sotto(directory,
+                                          ranks,
+                                          {"train",
+                                           "--topology",
+                                           "ring",
+                                           "--agents",
+                                           "4",
+                                           "--task",
+                                           "logistic",
+                                           "--adjacency",
+                                           "record-add-remove",
+                                           "--record-view",
+                                           "0,1,2,3",
+                                           "--noise-seed",
+                                           "3",
+                                           "--quiet",
+                                           "--run-directory",
+                                           "run"});
+        ASSERT_EQ(trained.exit_code, 0) << trained.text();
+        const Outcome audited =
+            run_sotto(directory,
+                      one_process,
+                      {"audit", "--attack", "survey", "--run", "run", "--json", "out.json"});
+        ASSERT_EQ(audited.exit_code, 0) << audited.text();
+        const Json json = json_of(directory / "out.json");
+        EXPECT_EQ(json.at("attack"), "survey");
+        EXPECT_EQ(json.at("consistent"), true);
+        ASSERT_EQ(json.at("survey").size(), 1U);
+        const Json& norms = json.at("survey")[0];
+        EXPECT_EQ(norms.at("kind"), "norms");
+        EXPECT_EQ(norms.at("agents"), Json({0, 1, 2, 3}));
+        for (const char* sound : {"contributions_sound", "messages_sound", "seeds_sound"})
+            EXPECT_EQ(norms.at(sound), true) << sound;
+        EXPECT_NEAR(norms.at("noise_ratio").get<double>(), 1, 0.4);
+        EXPECT_NEAR(norms.at("share").get<double>(), 0.02, 1e-9);
+        EXPECT_NEAR(norms.at("epsilon").get<double>(), 0.673, 0.001);
+    }
+}
+
 }  // namespace
 }  // namespace sotto::test

@@ -42,7 +42,7 @@ void require_beside_recordings(const OptionTexts& given) {
 OptionTexts parse(std::vector<std::string> arguments) {
     const OptionTexts given = parse_options(options_of_audit(), arguments);
     const auto run = given.find("run");
-    if (run == given.end()) return given;
+    if (run == given.end() || attacks_training(given)) return given;
     require_beside_recordings(given);
     arguments.insert(
         arguments.end(),
@@ -90,7 +90,7 @@ int audit_main(const std::vector<std::string>& arguments) {
         auto config = std::make_shared<AuditConfig>();
         ranks.agree([&] {
             given = parse(arguments);
-            if (!alone) resolve_agents(given, ranks.processes());
+            if (!alone && !attacks_training(given)) resolve_agents(given, ranks.processes());
             *config = read_audit_config(given);
             config->train.threads = granted_threads(config->train.asked_threads, alone);
         });
@@ -115,7 +115,7 @@ Command audit_command() {
             .description = R"(
 Colluding agents attack a run with what they received, sent and know, and what they find out is compared with what the accountant
 allows. Exit code 6 means that they found out more. The command trains a run for the attack, or with `--run` analyses the recordings
-of an earlier audit again.)",
+of an earlier audit again, or (`--attack survey`) those of a training.)",
             .files = {{"DIR/audit.json", "what was found; DIR is `--run-directory`"}},
             .options = options_of_audit,
             .parallel = true,
