@@ -221,13 +221,14 @@ RunHistory read_history(const std::filesystem::path& directory) {
     const std::string text = read_file(file);
     std::vector<std::string> plans;
     try {
+        const JsonDocument document(text);
         std::vector<PrivacyPhase> phases;
-        for (const JsonValue& entry : JsonDocument(text).root().at("phases").items()) {
+        for (const JsonValue& entry : document.root().at("phases").items()) {
             phases.emplace_back().survey = survey_of(entry);
             const auto plan = directory / plan_file_of(phases, phases.size() - 1);
             if (std::filesystem::exists(plan)) plans.push_back(read_file(plan, most_plan_bytes));
         }
-    } catch (const DataError&) {
+    } catch (const std::exception&) {
         // Reported below.
     }
     return history_from_json(text, plans, file.string());

@@ -339,34 +339,6 @@ Tuning tune(TrainConfig& config,
     return tuning;
 }
 
-/// The rounds that are paid before those of the training. COLLECTIVE.
-std::vector<Survey> agree_on_surveys(const Run& run,
-                                     const AgreedPhase& phase,
-                                     const LocalTask& task,
-                                     const Measured& measured,
-                                     std::uint32_t key_epoch) {
-    std::vector<Survey> surveys;
-    if (measured.moments)
-        surveys.push_back(agree_on_survey(
-            {.kind = Survey::Kind::moments,
-             .share = moments_share,
-             .length = std::sqrt(static_cast<double>(task.moments.front()->dimension())),
-             .key_epoch = key_epoch++},
-            phase,
-            run,
-            task.records));
-    if (measured.norms)
-        // Two counts change by one where a record is replaced.
-        surveys.push_back(agree_on_survey({.kind = Survey::Kind::norms,
-                                           .share = norms_share,
-                                           .replaced = std::sqrt(2.0),
-                                           .key_epoch = key_epoch},
-                                          phase,
-                                          run,
-                                          task.records));
-    return surveys;
-}
-
 /// The handshake on everything that was agreed. COLLECTIVE.
 Run shake_hands(const TrainConfig& config,
                 Network& network,
@@ -452,6 +424,27 @@ void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
     });
 }
 
+/// COLLECTIVE.
+void open_job(const TrainConfig& config, Network& network, bool handed) {
+    network.watch_for_stalls(
+        stall_limits(config.stall_abort_seconds, network.process_name(), patience_outside_rounds));
+    verify_same_options(network, config);
+    network.agree([&] { require_possible_baseline(config, network, handed); });
+    network.set_message_precision(config.precision);
+}
+
+/// On process 0. COLLECTIVE.
+std::optional<LedgerViews> views_of(const Run& run,
+                                    const std::optional<Topography>& whole,
+                                    const Ledger& ledger,
+                                    bool fixed_inputs) {
+    std::optional<LedgerViews> views;
+    run.network.agree([&] {
+        if (run.leader()) views.emplace(run.config, *whole, ledger.record().phases, fixed_inputs);
+    });
+    return views;
+}
+
 /// What a resumed run knows of its data.
 void take_known(TaskConfig& task, const RunHistory& before) {
     task.known_labels = before.labels;
@@ -481,11 +474,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
                         Network& network,
                         const std::function<LocalTask()>& make_task) {
     TrainConfig config = asked;
-    network.watch_for_stalls(
-        stall_limits(config.stall_abort_seconds, network.process_name(), patience_outside_rounds));
-    verify_same_options(network, config);
-    network.agree([&] { require_possible_baseline(config, network, make_task != nullptr); });
-    network.set_message_precision(config.precision);
+    open_job(config, network, make_task != nullptr);
     std::optional<RunHistory> before;
     if (config.resume)
         before = share_history(network, *config.resume, most_temporal_values(config.plan));
@@ -532,10 +521,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     Ledger ledger = open_ledger(run, phase, surveys, task);
     RunHistory history = history_with(run, ledger, before);
     if (!surveys.empty()) history.phases.pop_back();
-    std::optional<LedgerViews> views;
-    network.agree([&] {
-        if (run.leader()) views.emplace(config, *whole, ledger.record().phases, task.fixed_inputs);
-    });
+    std::optional<LedgerViews> views = views_of(run, whole, ledger, task.fixed_inputs);
     PreparedRun prepared{.run = std::move(run),
                          .built = std::move(built),
                          .planned = std::move(phase.planned),

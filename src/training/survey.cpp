@@ -218,7 +218,14 @@ std::vector<std::unique_ptr<Objective>> norm_histograms(const PreparedRun& prepa
     return histograms;
 }
 
-}  // namespace
+/// What a survey is to reveal of a record.
+struct SurveyDemand {
+    Survey::Kind kind = Survey::Kind::norms;
+    double share = 0;     ///< of mu^2
+    double length = 1;    ///< most that one record adds, L2
+    double replaced = 2;  ///< most that a record which is replaced changes, in units of `length`
+    std::uint32_t key_epoch = 0;
+};
 
 Survey agree_on_survey(const SurveyDemand& demand,
                        const AgreedPhase& training,
@@ -279,6 +286,35 @@ Survey agree_on_survey(const SurveyDemand& demand,
     });
     verify_agreement(network, run.topography, survey.plan, exposures, budgets, coalition);
     return survey;
+}
+
+}  // namespace
+
+std::vector<Survey> agree_on_surveys(const Run& run,
+                                     const AgreedPhase& phase,
+                                     const LocalTask& task,
+                                     const Measured& measured,
+                                     std::uint32_t key_epoch) {
+    std::vector<Survey> surveys;
+    if (measured.moments)
+        surveys.push_back(agree_on_survey(
+            {.kind = Survey::Kind::moments,
+             .share = moments_share,
+             .length = std::sqrt(static_cast<double>(task.moments.front()->dimension())),
+             .key_epoch = key_epoch++},
+            phase,
+            run,
+            task.records));
+    if (measured.norms)
+        // Two counts change by one where a record is replaced.
+        surveys.push_back(agree_on_survey({.kind = Survey::Kind::norms,
+                                           .share = norms_share,
+                                           .replaced = std::sqrt(2.0),
+                                           .key_epoch = key_epoch},
+                                          phase,
+                                          run,
+                                          task.records));
+    return surveys;
 }
 
 void carry_out_surveys(OpenRun& open) {

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "planning/tuning.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "tasks/local_task.hpp"
 #include "training/run.hpp"
 
 namespace sotto {
@@ -24,35 +26,28 @@ struct Survey {
         norms     ///< how many records have gradients of which norm (norm_histogram.hpp)
     };
     Kind kind = Kind::norms;
-    NoisePlan plan;           ///< that of the training, scaled
-    PrivacyPhase phase;       ///< of places
-    double clip_norm = 1;     ///< half the sensitivity if a record is replaced, else the sensitivity
-    int exchanges = 1;        ///< K, until agents differ by a thousandth
+    NoisePlan plan;        ///< that of the training, scaled
+    PrivacyPhase phase;    ///< of places
+    double clip_norm = 1;  ///< half the sensitivity if a record is replaced, else the sensitivity
+    int exchanges = 1;     ///< K, until agents differ by a thousandth
 
     [[nodiscard]] std::string name() const { return kind == Kind::norms ? "norms" : "moments"; }
 };
 
-/// What a survey is to reveal of a record.
-struct SurveyDemand {
-    Survey::Kind kind = Survey::Kind::norms;
-    double share = 0;   ///< of mu^2
-    double length = 1;  ///< most that one record adds, L2
-    double replaced = 2;  ///< most that a record which is replaced changes, in units of `length`
-    std::uint32_t key_epoch = 0;
-};
-
-/// The plan of the training, scaled so that it protects every record as the survey's share of mu^2
-/// demands; every agent checks that it does. Process 0 says by how much. COLLECTIVE.
-/// @param training agreed on.  @param session of the run.
+/// The surveys of a training, in order. The plan of the training is scaled so that it protects
+/// every record as the survey's share of mu^2 demands; every agent checks that it does. Process 0
+/// says by how much. COLLECTIVE.
+/// @param phase the training that was agreed on.  @param key_epoch of the first.
 /// @throws PrivacyError, NetworkError, the same on every process, as verify_agreement.
-[[nodiscard]] Survey agree_on_survey(const SurveyDemand& demand,
-                                     const AgreedPhase& training,
-                                     const Run& run,
-                                     const std::vector<Eigen::Index>& records);
+[[nodiscard]] std::vector<Survey> agree_on_surveys(const Run& run,
+                                                   const AgreedPhase& phase,
+                                                   const LocalTask& task,
+                                                   const Measured& measured,
+                                                   std::uint32_t key_epoch);
 
 /// Carries out the surveys that were agreed, in order, and completes the run with what they found:
-/// scaling, clip and step, plan, ledger and history. Every survey is in the agents' own records, and
-/// a checkpoint is sealed, before its round is sent. COLLECTIVE.
+/// scaling, clip and step, plan, ledger and history. Every survey is in the agents' own records,
+/// and a checkpoint is sealed, before its round is sent. COLLECTIVE.
 /// @throws Error in this process: the run has begun, so end_failed_run must follow.
 void carry_out_surveys(OpenRun& open);
 

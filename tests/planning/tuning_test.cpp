@@ -11,7 +11,9 @@ namespace {
 
 /// Noise of Gaussian rounds without sampling, so that more records in a batch always help.
 TuningCase plain_case(double records, double mu, double noise_ratio) {
-    TuningCase tuning{.records = records, .all_records = records, .mu = mu};
+    TuningCase tuning;
+    tuning.records = tuning.all_records = records;
+    tuning.mu = mu;
     tuning.noise_ratio = noise_ratio;
     tuning.noise = [=](double share, long rounds) {
         return noise_ratio * std::sqrt(static_cast<double>(rounds)) / (mu * share * records);
