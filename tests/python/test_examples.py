@@ -66,7 +66,7 @@ def test_the_readme_trains_from_python(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_page_about_python_says_what_works(launch: Launch) -> None:
-    plans, own_covariance, agents = snippets("docs/python.md")
+    plans, own_covariance, agents, tuned = snippets("docs/python.md")
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
     known: dict[str, Any] = {}
@@ -82,6 +82,10 @@ def test_the_page_about_python_says_what_works(launch: Launch) -> None:
     assert done.returncode == 0, done.stderr
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("epsilon ")]
     assert 1.9 < float(said.removeprefix("epsilon ")) <= 2
+    done = launch(4, tuned)
+    assert done.returncode == 0, done.stderr
+    (said,) = [line for line in done.stdout.splitlines() if line.startswith("accuracy ")]
+    assert float(said.split()[1]) > 0.9 and "'clip_norm'" in said
 
 
 def test_what_the_documentation_of_functions_shows_works() -> None:
