@@ -230,9 +230,9 @@ void require_same_choice(const Choice& own, const Choice& said, int process) {
 }
 
 void take_rounds(AskedPlan& plan, const Choice& choice) {
-    if (plan.open.step_size && !plan.schedule_given)
-        plan.steps = {StepSchedule::Kind::linear, 1, {}, plan.rounds};
-    if (plan.open.rounds) plan.rounds = plan.steps.rounds = choice.rounds;
+    if (plan.open.rounds) plan.rounds = choice.rounds;
+    if (plan.open.step_size && !plan.schedule_given) plan.steps.kind = StepSchedule::Kind::linear;
+    plan.steps.rounds = plan.rounds;
     if (plan.open.batch_size) {
         plan.batch_size = BatchSize(std::nullopt);
         plan.batch_size.share = choice.share;

@@ -343,6 +343,8 @@ def test_an_agent_tunes_itself_where_a_function_computes_gradients() -> None:
         agent.step(logistic)
     said = agent.finish()
     assert np.mean((POINTS @ agent.model > 0) == ABOVE) > 0.95
+    margins = (2 * ABOVE - 1) * (POINTS @ agent.model)
+    assert np.mean(np.log1p(np.exp(-margins))) < 0.15  # which needs steps as long as the rule's
     assert said["tuning"]["clip_norm"] == clip_norm == agent.clip_norm
     assert said["tuning"]["rounds"] == said["rounds"] == 200 and said["tuning"]["mu_share"] == 0.02
     ledger = sotto.Run("run").ledger
