@@ -189,7 +189,8 @@ class Agent:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon spent so far at the run's delta, the largest over the agents."""
+        """Epsilon spent so far at the run's delta, the largest over the agents. With tune="auto" the
+        round that measures norms counts from the start."""
         return self._core.epsilon
 
     @property
