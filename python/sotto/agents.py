@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
     Communicator = MPI.Intracomm
 
-#: Gradients of records, one row each, or a function that computes those of some rows.
-Gradients = Union[
-    npt.NDArray[Any],
-    Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64]], npt.NDArray[Any]],
-]
+#: A function of (model, rows): the gradients of these records, one row each.
+GradientsOf = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64]], npt.NDArray[Any]]
+#: Gradients of records, or a function that computes those of some rows.
+Gradients = Union[npt.NDArray[Any], GradientsOf]
 #: A function of (model, first, stride): the sum of losses over rows first, first + stride, ..., the
 #: number classified correctly (None: not a classification), the number of records.
 Losses = Callable[
@@ -68,6 +67,10 @@ class Agent:
                 rows = agent.batch()
                 agent.step(gradients_of(agent.model, shard[rows]))
         print(agent.summary["epsilon"])
+
+    ``tune="auto"`` chooses what is not given of rounds, batch_size, clip_norm and step_size, where a
+    single record is protected. Clip and step follow from norms of gradients, which a paid round
+    measures before the first one: give step() a function, or call tune() first.
 
     An interrupt (Ctrl-C, SIGTERM) stops all agents after the same round, with a checkpoint, and
     `more` becomes false. ``sotto.Agent(comm, dimension, records=..., resume=agent.directory)``
@@ -165,7 +168,7 @@ class Agent:
 
     @property
     def clip_norm(self) -> float:
-        """C, that gradients are clipped to (L2)."""
+        """C, that gradients are clipped to (L2); NaN until tune() has chosen it."""
         return self._core.clip_norm
 
     @property
@@ -186,7 +189,8 @@ class Agent:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon spent so far at the run's delta, the largest over the agents."""
+        """Epsilon spent so far at the run's delta, the largest over the agents. With tune="auto" the
+        round that measures norms counts from the start."""
         return self._core.epsilon
 
     @property
@@ -213,6 +217,19 @@ class Agent:
         runs, which passes them to its function.
         """
         return self._core.batch()
+
+    def tune(self, gradients: GradientsOf) -> None:
+        """Measures norms of gradients at the first model, and chooses clip and step. COLLECTIVE.
+
+        With ``tune="auto"``, before the first batch(). It spends 2% of mu^2 in a round of its own,
+        which is in the ledger; clip_norm is known afterwards. Does nothing where nothing is to be
+        measured, as when a run is resumed. step() calls it with its own function.
+
+        :param gradients: f(model, rows), which returns the gradients of at most micro_batch rows; it
+            is asked for those of all records.
+        :raises ConfigError, PrivacyError, Error: as step().
+        """
+        self._core.tune(gradients)
 
     def step(self, gradients: Gradients) -> bool:
         """One round: clips, adds noise, sends, mixes, counts, writes checkpoints. COLLECTIVE.
@@ -247,11 +264,11 @@ class Agent:
     def declare(self, statement: str) -> None:
         """Adds a sentence about how this agent finds gradients to the ledger's statements. LOCAL.
 
-        Call it before the first step(), which tells the other agents. The sentence must not depend
+        Call it before tune() or the first step(), which tell the other agents. The sentence must not depend
         on data. If agents say different things, the ledger names them. `sotto.torch` calls it
         itself.
 
-        :raises ConfigError: after the first step, for another sentence.
+        :raises ConfigError: after that, for another sentence.
         """
         self._core.declare(statement)
 

@@ -167,12 +167,16 @@ class Agent {
     void tune(const py::object& function, py::handle self) {
         const RoundGate::Stay stay = gate_.enter();
         if (!training_->to_survey()) return;
+        require_under_way();
         if (PyCallable_Check(function.ptr()) == 0)
             throw ConfigError(
-                "tune: before the first round norms of gradients are measured; give a function that "
-                "computes the gradients of rows at a model, or use tune='off'");
+                "gradients: an array is not possible before norms are measured (tune='auto': give "
+                "step() or tune() a function of model and rows; or use tune='off')");
         set_gradients(function, self);
-        compute([&] { training_->survey(); });
+        compute([&] {
+            state_gradients();
+            training_->survey();
+        });
     }
     /// @param given gradients, or a function that computes them.
     bool step(const py::object& given, py::handle self) {
@@ -181,8 +185,7 @@ class Agent {
         require_under_way();
         set_gradients(given, self);
         compute([&] {
-            if (!stated_) training_->state_gradients(statement_);
-            stated_ = true;
+            state_gradients();
             training_->run_round();
         });
         return training_->more();
@@ -237,15 +240,17 @@ class Agent {
         require_under_way();
         return array_of(rows());
     }
-    [[nodiscard]] const TrainConfig& config() const {
-        return training_->run().prepared.run.config;
-    }
+    [[nodiscard]] const TrainConfig& config() const { return training_->run().prepared.run.config; }
     [[nodiscard]] Training& training() { return *training_; }
     [[nodiscard]] Network& network() { return *network_; }
     [[nodiscard]] long round() const { return training_->run().progress.rounds; }
     [[nodiscard]] const LocalAgent& local() {
         return training_->to_survey() ? training_->run().prepared.agents.front()
                                       : training_->trainer().agents().front();
+    }
+    /// C; not a number before it is chosen.
+    [[nodiscard]] double clip_norm() const {
+        return config().plan.open.clip_norm ? not_a_number : config().plan.clip_norm;
     }
     /// The current model, d; the first one before the surveys.
     [[nodiscard]] std::span<const double> model() {
@@ -282,6 +287,11 @@ class Agent {
                                  inputs.data},
                                 setup_.config.task,
                                 *network_);
+    }
+    /// Before anything that depends on gradients is sent. COLLECTIVE.
+    void state_gradients() {
+        if (!stated_) training_->state_gradients(statement_);
+        stated_ = true;
     }
     /// Runs rounds with the functions that were set, then forgets these.
     void compute(const std::function<void()>& rounds) {
@@ -423,7 +433,7 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
         .def_property_readonly("more", &Agent::more)
         .def_property_readonly("batch_size", [](Agent& a) { return a.local().batch_size; })
-        .def_property_readonly("clip_norm", [](Agent& a) { return a.config().plan.clip_norm; })
+        .def_property_readonly("clip_norm", &Agent::clip_norm)
         .def_property_readonly("mechanism", [](Agent& a) { return a.config().plan.mechanism; })
         .def_property_readonly("adjacency",
                                [](Agent& a) { return name_of(a.config().plan.adjacency); })

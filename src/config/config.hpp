@@ -119,6 +119,8 @@ struct AskedPlan : PlanConfig {
     OpenChoices open;
     /// --tune; none: where it is possible.
     std::optional<bool> tune;
+    /// --step-schedule is given, and the tuning rule chooses none.
+    bool schedule_given = false;
 };
 
 /// A plan with nothing open, from which noise is planned and counted. settle() makes one of an

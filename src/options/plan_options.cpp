@@ -222,6 +222,7 @@ Binding<AskedPlan> step_schedule() {
                                    ? StepSchedule{StepSchedule::Kind::linear, size, {}, 0}
                                    : parse_step_schedule(option, text, size);
                 if (text == linear) config.steps.rounds = config.rounds;
+                config.schedule_given = true;
             },
             [](const AskedPlan& config) -> std::optional<std::string> {
                 const bool whole_run = config.steps.kind == StepSchedule::Kind::linear &&
@@ -647,7 +648,6 @@ OptionTexts with_tuning(OptionTexts given) {
             "--step-size is auto (give a number, or leave --tune out)");
     if (tune == given.end() ? !protects_records(given) : tune->second != tuned) return given;
     for (const char* option : tuned_options) given.try_emplace(option, tuned);
-    if (is_auto("step-size")) given.try_emplace("step-schedule", "linear");
     return given;
 }
 

@@ -23,8 +23,7 @@ namespace sotto {
 [[nodiscard]] OptionTexts with_default_clip(OptionTexts given);
 
 /// Adds `auto` for every one of --rounds, --batch-size, --clip-norm and --step-size that is not
-/// given, and --step-schedule linear if the step is `auto`: with --tune auto, or where single
-/// records are protected and --tune is not given. @throws ConfigError for --tune off beside `auto`.
+/// given: with --tune auto, or where single records are protected and --tune is not given. @throws ConfigError for --tune off beside `auto`.
 [[nodiscard]] OptionTexts with_tuning(OptionTexts given);
 
 /// Adds --participation poisson if none is given and clients are sampled, or if it is possible:

@@ -230,7 +230,9 @@ void require_same_choice(const Choice& own, const Choice& said, int process) {
 }
 
 void take_rounds(AskedPlan& plan, const Choice& choice) {
-    if (plan.open.rounds) plan.rounds = plan.steps.rounds = choice.rounds;
+    if (plan.open.rounds) plan.rounds = choice.rounds;
+    if (plan.open.step_size && !plan.schedule_given) plan.steps.kind = StepSchedule::Kind::linear;
+    plan.steps.rounds = plan.rounds;
     if (plan.open.batch_size) {
         plan.batch_size = BatchSize(std::nullopt);
         plan.batch_size.share = choice.share;
@@ -251,10 +253,7 @@ void take_defaults(AskedPlan& plan, const std::vector<Eigen::Index>& records) {
             BatchSize(static_cast<long>(std::min(usual_batch, std::ranges::min(records))));
     if (plan.open.rounds) plan.rounds = PlanConfig{}.rounds;
     if (plan.open.clip_norm) plan.clip_norm = clip_of_records;
-    if (plan.open.step_size) {
-        plan.steps = {};
-        plan.steps.step_size = step_of_records;
-    }
+    if (plan.open.step_size) plan.steps.step_size = step_of_records;
     plan.steps.rounds = plan.rounds;
     plan.open.rounds = plan.open.batch_size = plan.open.clip_norm = plan.open.step_size = false;
 }

@@ -269,6 +269,7 @@ void go_on_to_training(OpenRun& open) {
     });
     std::string known;
     open.manifest = manifest_of(run, open.rings, known);
+    if (!open.gradients.empty()) open.manifest = with_gradients(open.manifest, open.gradients);
     seal_ledger(open, Ledger::Status::running, open.progress.rounds);
 }
 

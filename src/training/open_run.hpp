@@ -48,7 +48,9 @@ struct OpenRun {
     std::string configuration;          ///< text of config.ini
     std::string manifest_file;          ///< name of this start's manifest
     std::string manifest;               ///< its text on process 0, without the digest of the ledger
-    bool surveyed = false;              ///< surveys were made in this start
+    /// On process 0, how agents compute gradients, as they state.
+    std::vector<std::string> gradients{};
+    bool surveyed = false;  ///< surveys were made in this start
 };
 
 /// Deducts the run from its agents' budget accounts. Then creates or reopens the run directory with

@@ -412,9 +412,9 @@ void Training::state_gradients(const std::string& own) {
     std::string lines;
     run.network.agree([&] {
         if (!run.leader()) return;
-        const auto statements = gradient_statements(said, run.members, earlier_manifests(open_));
-        open_.manifest = with_gradients(open_.manifest, statements);
-        for (const std::string& statement : statements) lines += statement + "\n";
+        open_.gradients = gradient_statements(said, run.members, earlier_manifests(open_));
+        open_.manifest = with_gradients(open_.manifest, open_.gradients);
+        for (const std::string& statement : open_.gradients) lines += statement + "\n";
     });
     lines = run.network.broadcast(lines, most_document_bytes);
     if (lines.empty()) return;

@@ -135,7 +135,7 @@ class Training {
     [[nodiscard]] bool more() const { return !rounds_ || rounds_->more(); }
     /// Adds the processes' statements on how their agents compute gradients to the ledger, which is
     /// sealed again, and to this start's manifest, together with those of earlier starts. Call it
-    /// once, before the first round of this start. COLLECTIVE.
+    /// once, before the first round of this start, surveys included. COLLECTIVE.
     /// @param own one sentence, at most most_line_bytes; empty: none.
     /// @throws Error, the same on every process.
     void state_gradients(const std::string& own);

@@ -302,6 +302,130 @@ def test_a_run_is_taken_up_with_the_same_records_only() -> None:
     assert agent.finish()["rounds"] == 6
 
 
+POINTS = np.random.default_rng(0).normal(size=(4000, 10))
+ABOVE = (POINTS @ np.linspace(-1, 1, 10) > 0).astype(float)
+
+
+def logistic(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return ((1 / (1 + np.exp(-POINTS[rows] @ model)) - ABOVE[rows])[:, None]) * POINTS[rows]
+
+
+def tuned(**options: object) -> sotto.Agent:
+    given: dict[str, object] = {
+        "records": 4000, "epsilon": 2, "adjacency": "record-add-remove", "mechanism": "ldp", "tune": "auto",
+        "noise_seed": 3, "run_directory": "run", "quiet": True,
+    }  # fmt: skip
+    given.update(options)
+    return sotto.Agent(None, 10, **given)  # type: ignore[arg-type]
+
+
+def test_an_agent_tunes_itself_where_a_function_computes_gradients() -> None:
+    agent = tuned(micro_batch=300)
+    assert agent.rounds == 200 and agent.batch_size == 400 and np.isnan(agent.clip_norm)
+    asked: list[np.ndarray] = []
+
+    def gradients(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        asked.append(rows)
+        return logistic(model, rows)
+
+    agent.declare("By hand.")
+    agent.tune(gradients)
+    assert max(len(rows) for rows in asked) == 300
+    assert np.array_equal(np.sort(np.concatenate(asked)), np.arange(4000))
+    typical = float(np.median(np.linalg.norm(logistic(np.zeros(10), np.arange(4000)), axis=1)))
+    assert agent.clip_norm == pytest.approx(typical / 2, rel=0.2)
+    assert agent.round == 0 and np.array_equal(agent.model, np.zeros(10))
+    agent.tune(gradients)  # nothing is left to measure
+    assert len(asked) == 14
+    clip_norm = agent.clip_norm
+    agent.step(logistic(agent.model, agent.batch()))
+    while agent.more:
+        agent.step(logistic)
+    said = agent.finish()
+    assert np.mean((POINTS @ agent.model > 0) == ABOVE) > 0.95
+    margins = (2 * ABOVE - 1) * (POINTS @ agent.model)
+    assert np.mean(np.log1p(np.exp(-margins))) < 0.15  # which needs steps as long as the rule's
+    assert said["tuning"]["clip_norm"] == clip_norm == agent.clip_norm
+    assert said["tuning"]["rounds"] == said["rounds"] == 200 and said["tuning"]["mu_share"] == 0.02
+    ledger = sotto.Run("run").ledger
+    assert [phase["rounds"] for phase in ledger["phases"]] == [1, 200]
+    assert 1.9 < said["epsilon"] <= 2
+    assert "By hand." in ledger["statements"]
+    assert json.loads(pathlib.Path("run/manifest.json").read_text())["gradients"] == ["By hand."]
+
+
+def test_a_tuned_run_goes_on_with_what_was_chosen() -> None:
+    agent = tuned(checkpoint_every=50)
+    while agent.round < 50:
+        agent.step(logistic)
+    clip_norm = agent.clip_norm
+    del agent
+    agent = sotto.Agent(None, 10, records=4000, resume="run", quiet=True)
+    assert (agent.round, agent.rounds, agent.clip_norm) == (50, 200, clip_norm)
+    while agent.more:
+        agent.step(logistic(agent.model, agent.batch()))
+    assert agent.finish()["epsilon"] <= 2
+    assert [phase["rounds"] for phase in sotto.Run("run").ledger["phases"]] == [1, 50, 150]
+    assert np.mean((POINTS @ agent.model > 0) == ABOVE) > 0.95
+
+
+def test_norms_that_an_exception_ended_are_not_measured_again_in_silence() -> None:
+    def broken(model: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        raise KeyError("no such record")
+
+    agent = tuned()
+    with pytest.raises(KeyError, match="no such record"):
+        agent.step(broken)
+    with pytest.raises(sotto.ConfigError, match="the training has failed"):
+        agent.tune(logistic)
+    assert not agent.more and agent.ledger["status"] == "failed"
+    del agent
+    # Another start pays for another round.
+    agent = sotto.Agent(None, 10, records=4000, resume="run", quiet=True)
+    while agent.more:
+        agent.step(logistic)
+    assert agent.finish()["epsilon"] <= 2
+    assert [phase["rounds"] for phase in sotto.Run("run").ledger["phases"]] == [1, 1, 200]
+
+
+def test_values_that_are_given_are_kept_and_need_no_measuring() -> None:
+    agent = tuned(clip_norm=0.25, rounds=7, batch_size=50)
+    assert (agent.clip_norm, agent.rounds, agent.batch_size) == (0.25, 7, 50)
+    agent.tune(logistic)  # the step
+    assert agent.clip_norm == 0.25 and agent.ledger["rounds"]["planned"] == 7
+    agent = tuned(clip_norm=0.25, step_size=0.5, step_schedule="linear", run_directory="other")
+    agent.step(logistic(agent.model, agent.batch()))
+    assert len(agent.ledger["phases"]) == 1
+
+
+def test_nothing_is_tuned_unasked() -> None:
+    agent = tuned(tune=None, step_schedule="inverse-sqrt")
+    assert (agent.rounds, agent.batch_size, agent.clip_norm) == (1000, 128, 1)
+    agent.step(logistic(agent.model, agent.batch()))
+    assert sotto.Run("run").config["step-schedule"] == "inverse-sqrt"
+
+
+def test_what_cannot_be_tuned_is_refused() -> None:
+    agent = tuned()
+    array = np.zeros((400, 10))
+    for call in (lambda: agent.step(array), lambda: agent.tune(array)):  # type: ignore[arg-type]
+        with pytest.raises(sotto.ConfigError, match="an array is not possible before norms are measured"):
+            call()
+    with pytest.raises(sotto.ConfigError, match=r"call agent\.tune\(function\) first"):
+        agent.batch()
+    assert agent.more and agent.round == 0
+    agent.step(logistic)  # it has sent nothing yet, and may go on
+    for options, words in (
+        ({"adjacency": "agent"}, "tune: auto is not possible with --adjacency agent"),
+        ({"records": 20}, "tune: auto is not possible with so few records"),
+        ({"mechanism": "none", "epsilon": None}, "tune: auto is not possible with mechanism none"),
+        ({"tune": "off", "rounds": "auto"}, "off is given, but a value"),
+        ({"tune": True}, "allowed: auto, off"),
+    ):  # fmt: skip
+        with pytest.raises(sotto.ConfigError, match=words):
+            tuned(**options, run_directory="refused")
+
+
 TRAINING = """
 import sys
 import numpy as np
@@ -335,6 +459,17 @@ def test_options_are_those_of_the_program(launch: Launch, more: str) -> None:
     text = TRAINING.replace('topology="ring", ', "") if "topology" in more else TRAINING
     done = launch(4, text, more)
     assert done.returncode == 0, done.stderr
+
+
+def test_ranks_tune_together(launch: Launch) -> None:
+    text = TRAINING.replace('rounds=2000 if "--long" in sys.argv else 12, ', "").replace(" batch_size=5, step_size=0.2,", " tune='auto',")
+    text = text.replace("size=(30, 4)", "size=(1000, 4)").replace("records=30", "records=1000")
+    text = text.replace("agent.step(agent.model - data[agent.batch()])", "agent.step(lambda model, rows: model - data[rows])")
+    done = launch(4, text + "assert 0.5 < agent.clip_norm < 2\n", "{}")
+    assert done.returncode == 0, done.stderr
+    run = sotto.Run("run")
+    assert run.summary["tuning"]["rounds"] == run.summary["rounds"] and run.summary["epsilon"] <= 4 * (1 + 1e-9)
+    assert np.abs(run.models()).max() < 0.3
 
 
 def test_who_fails_ends_all(launch: Launch) -> None:

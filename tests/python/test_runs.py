@@ -70,3 +70,12 @@ def test_tables_say_how_they_are_scaled(tmp_path: pathlib.Path) -> None:
     assert any("bounds that are public" in statement for statement in by_bounds.ledger["statements"])
     by_data = sotto.train(**options, standardise="public", run_directory="public")
     assert any("not counted" in statement for statement in by_data.ledger["statements"])
+
+
+def test_trainings_are_tuned_where_a_record_is_protected() -> None:
+    options = {"task": "logistic", "adjacency": "record-add-remove", "agents": 4, "epsilon": 2}
+    run = sotto.train(**options, run_directory="run")
+    tuning = run.summary["tuning"]
+    assert tuning["rounds"] == run.summary["rounds"] and tuning["clip_norm"] == float(run.config["clip-norm"])
+    assert [phase["rounds"] for phase in run.ledger["phases"]] == [1, tuning["rounds"]]
+    assert "tuning" not in sotto.train(**options, tune="off", rounds=5, run_directory="off").summary

@@ -41,6 +41,8 @@ class Agent(Protocol):
 
     def evaluate_by(self, *, train: Any, test: Any, test_records: int) -> None: ...
 
+    def tune(self, gradients: Any) -> None: ...
+
     def step(self, gradients: Any) -> bool: ...
 
     def finish(self) -> dict[str, Any]: ...
@@ -89,7 +91,7 @@ class PrivatePeer:
         called on one record at a time. A record's loss is that of a batch of this record only (`losses.RecordLoss`).
     :param dataset: this agent's records, a map-style Dataset of (input, ..., target); the model is called with all inputs,
         stacked. `sotto.Agent(records=)` must be its length.
-    :param agent: a `sotto.Agent` of `dimension(model)` coordinates.
+    :param agent: a `sotto.Agent` of `dimension(model)` coordinates; tune="auto" lets it choose rounds, batches, clip and steps.
     :param test: records for evaluations, or None.
     :param device: None: the GPU of this rank's number where torch.cuda.is_available(), otherwise the CPU. The model is moved.
     :param gradients: "hooks" (as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
@@ -127,7 +129,7 @@ class PrivatePeer:
         self._load(agent.model)
         self._choice = self._check(gradients)
         self._way = self._choice.way
-        self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.clip_norm, agent.batch_size)
+        self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.batch_size)
         self._say()
         if seed is not None:
             torch.manual_seed(seed + agent.agent)
@@ -226,14 +228,18 @@ class PrivatePeer:
     def step(self) -> bool:
         """One round: gradients, clipping, noise, exchange, mixing, accounting. COLLECTIVE over all agents.
 
+        The first one also tunes, if the agent has tune="auto".
+
         :returns: False after the last round, or where the run was stopped.
         :raises ModelError: a buffer changed, a row is not that of its record alone, or the data set does not hold the agent's
             rows; before anything of the round is sent. Errors of sotto pass through.
         """
         find = self._mean_of_records if self._agent.adjacency.startswith("agent") else self._rows_of_records
         self._stale = True
-        self._row_check.begin_round()
         try:
+            self._row_check.begin_round(self._agent.clip_norm)
+            self._agent.tune(find)
+            self._row_check.begin_round(self._agent.clip_norm)
             return bool(self._agent.step(find))
         finally:
             self._stale = True

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 from typing import Any, Iterator, Optional
 
 import numpy
@@ -20,6 +21,7 @@ _COMPANY = 4  # records of a pass that is made for the comparison, where rows ca
 # Of a clipped gradient, relative to itself and to the clip norm: sums differ by their order.
 _TOLERANCES = {torch.float32: (1e-3, 1e-4), torch.float64: (1e-6, 1e-7)}
 _COARSE = (2e-2, 1e-3)  # of products that a GPU rounds to 10 bits
+_LEAST_NORM = 2.0 ** -10  # shorter gradients are counted alike when norms are measured
 
 
 class RowCheck:
@@ -31,23 +33,27 @@ class RowCheck:
     computed again in double precision before the job ends: at a kink of the model, such as that of ReLU, rounding can make
     a difference that is no mixing.
 
-    :param clip_norm: C.  :param batch_size: records a round, on average.
+    :param batch_size: records a round, on average.
     """
 
     def __init__(self, model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, modes: Modes, device: torch.device,
-                 clip_norm: float, batch_size: float) -> None:
+                 batch_size: float) -> None:
         self._model = model
         self._loss = loss
         self._flat = flat
         self._modes = modes
         self._device = device
-        self._clip_norm = float(clip_norm)
+        self._clip_norm = math.nan
         self._share = min(1.0, _COMPARED / max(1.0, float(batch_size)))
         self._random = numpy.random.default_rng()
         self._first = True
 
-    def begin_round(self) -> None:
-        """The next batch is the first of a round, of which at least one row is compared."""
+    def begin_round(self, clip_norm: float) -> None:
+        """The next batch is the first of a round, of which at least one row is compared.
+
+        :param clip_norm: C; NaN: not chosen yet, and a gradient is compared as it is.
+        """
+        self._clip_norm = float(clip_norm)
         self._first = True
 
     def choose(self, records: int) -> list[int]:
@@ -149,19 +155,30 @@ class RowCheck:
         return self._worst(found[chosen], wanted)
 
     def _worst(self, found: torch.Tensor, wanted: torch.Tensor) -> Optional[float]:
-        """The largest difference beyond the tolerance, over the clip norm; None if there is none."""
+        """The largest difference beyond the tolerance, over the clip norm (or the gradient's own); None if there is none."""
         relative, absolute = _TOLERANCES[found.dtype]
         if found.device.type == "cuda" and found.dtype == torch.float32 and _coarse_products():
             relative, absolute = _COARSE
-        found, wanted = self._clipped(found), self._clipped(wanted)
-        difference = (found - wanted).norm(dim=1) / self._clip_norm
-        beyond = difference > relative * wanted.norm(dim=1) / self._clip_norm + absolute
+        found, wanted = _as_counted(found), _as_counted(wanted)
+        norms = wanted.norm(dim=1, keepdim=True)
+        if math.isnan(self._clip_norm):
+            unit = norms.clamp(min=_LEAST_NORM)
+        else:
+            unit = torch.full_like(norms, self._clip_norm)
+            found, wanted = _clipped(found, unit), _clipped(wanted, unit)
+        difference = (found - wanted).norm(dim=1) / unit[:, 0]
+        beyond = difference > relative * (wanted.norm(dim=1) / unit[:, 0]) + absolute
         return float(difference[beyond].max()) if bool(beyond.any()) else None
 
-    def _clipped(self, rows: torch.Tensor) -> torch.Tensor:
-        rows = rows.double()
-        rows = torch.where(torch.isfinite(rows).all(1, keepdim=True), rows, torch.zeros_like(rows))  # as sotto counts them
-        return rows * (self._clip_norm / rows.norm(dim=1, keepdim=True).clamp(min=self._clip_norm))
+
+def _as_counted(rows: torch.Tensor) -> torch.Tensor:
+    """In double precision; a row that is not finite counts as zero."""
+    rows = rows.double()
+    return torch.where(torch.isfinite(rows).all(1, keepdim=True), rows, torch.zeros_like(rows))
+
+
+def _clipped(rows: torch.Tensor, clip_norm: torch.Tensor) -> torch.Tensor:
+    return rows * (clip_norm / rows.norm(dim=1, keepdim=True).maximum(clip_norm))
 
 
 def _coarse_products() -> bool:

@@ -42,6 +42,9 @@ class StandInAgent:
             total += (values * numpy.minimum(1, self.clip_norm / numpy.maximum(norms, 1e-300))).sum(0)
         return total
 
+    def tune(self, gradients):
+        pass
+
     def step(self, gradients):
         rows = self.batch()
         if self.adjacency == "agent":

@@ -66,6 +66,39 @@ def test_the_ledger_says_how_gradients_were_found(tmp_path, options, said):
     assert any(said in statement for statement in ledger["statements"])
 
 
+def test_a_peer_tunes_itself(tmp_path, monkeypatch):
+    net, data = model(), records(3000)
+    given = dict(records=3000, tune="auto", adjacency="record-add-remove", epsilon=4, mechanism="ldp", rounds=None, batch_size=None,
+                 step_size=None, clip_norm=None, micro_batch=700)
+    agent = agent_of(net, tmp_path / "run", **given)
+    peer = sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent)
+    asked, clips = [], []
+    find, compare = peer._way.fill, peer._row_check.compare
+    monkeypatch.setattr(peer._way, "fill", lambda batch, matrix: (asked.append(batch.records), find(batch, matrix)))
+    monkeypatch.setattr(peer._row_check, "compare", lambda *given: (clips.append(peer._row_check._clip_norm), compare(*given)))
+    peer.step()
+    assert asked[:5] == [700] * 4 + [200]
+    assert numpy.isnan(clips[:5]).all() and clips[5] == agent.clip_norm
+    said = peer.train()
+    assert said["tuning"]["clip_norm"] == agent.clip_norm and said["epsilon"] <= 4
+    assert peer.evaluate(data).accuracy > 0.9
+    assert json.loads((tmp_path / "run" / "ledger.json").read_text())["phases"][0]["rounds"] == 1
+
+
+def test_rows_that_mix_end_the_measuring_of_norms(tmp_path):
+    net, data = Sorted(), records(3000)
+    checked = data.tensors[0][[0, 1000, 2000]]
+    data.tensors[0][[0, 1000, 2000]] = checked[torch.argsort(checked[:, 0])]
+    agent = agent_of(net, tmp_path / "run", records=3000, tune="auto", adjacency="record-add-remove", epsilon=4, mechanism="ldp",
+                     rounds=None, batch_size=None, step_size=None, clip_norm=None)
+    peer = sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, gradients="hooks")
+    with pytest.raises(sotto.torch.ModelError, match="by hooks a record's clipped gradient"):
+        peer.step()
+    assert numpy.isnan(agent.clip_norm) and not agent.more
+    ledger = json.loads((tmp_path / "run" / "ledger.json").read_text())
+    assert any("by the user's opt-in" in statement for statement in ledger["statements"])
+
+
 class Sorted(nn.Module):
     """Sorts its batch by the first number; the order of the first three records of `records` is not that of all."""
 
