@@ -281,8 +281,10 @@ Tuning settle_tuning(AskedPlan& plan,
                      bool solves) {
     constexpr std::size_t most_bytes = 192;
     Tuning tuning;
-    if (!plan.open.tuned() && wishes.columns == 0) return tuning;
     network.agree([&] { require_possible_wishes(plan, wishes); });
+    const bool asked = plan.tune.value_or(false);
+    if (asked) plan.tune.reset();  // what is chosen is in the other options
+    if (!plan.open.tuned() && wishes.columns == 0) return tuning;
     std::string why_not = wishes.obstacle.empty() ? wishes.no_rule : wishes.obstacle;
     const bool asks = wishes.obstacle.empty() && (why_not.empty() || wishes.columns > 0);
     Choice own, choice;
@@ -308,7 +310,7 @@ Tuning settle_tuning(AskedPlan& plan,
         if (why_not.empty()) {
             tuning.active = true;
             take_rounds(plan, choice);
-        } else if (plan.tune.value_or(false)) {
+        } else if (asked) {
             throw ConfigError(fmt::format("tune: auto is not possible {} (allowed: off)", why_not));
         } else {
             tuning.why_not = why_not;

@@ -109,12 +109,28 @@ TEST(CovarianceFile, ChoosesItsMechanism) {
 
 TEST(DefaultClip, IsOfARecordsGradientWhereRecordsAreProtected) {
     for (const char* adjacency : {"record", "record-zero-out", "record-add-remove"}) {
-        const TrainConfig config = read_train_config({{"adjacency", adjacency}});
+        const TrainConfig config = read_train_config({{"adjacency", adjacency}, {"tune", "off"}});
         EXPECT_EQ(config.plan.clip_norm, 1) << adjacency;
         EXPECT_EQ(config.plan.steps.step_size, 0.5) << adjacency;
         EXPECT_NE(as_ini(config).find("\nclip-norm = 1\n"), std::string::npos) << adjacency;
         EXPECT_NE(as_ini(config).find("\nstep-size = 0.5\n"), std::string::npos) << adjacency;
     }
+}
+
+TEST(DefaultTuning, IsForRecords) {
+    for (const char* adjacency : {"record", "record-zero-out", "record-add-remove"}) {
+        const TrainConfig config = read_train_config({{"adjacency", adjacency}});
+        EXPECT_TRUE(config.plan.open.rounds && config.plan.open.batch_size &&
+                    config.plan.open.clip_norm && config.plan.open.step_size)
+            << adjacency;
+        EXPECT_NE(as_ini(config).find("\nclip-norm = auto\n"), std::string::npos) << adjacency;
+    }
+    EXPECT_FALSE(read_train_config({{"adjacency", "agent"}}).plan.open.tuned());
+    const TrainConfig by_hand = read_train_config(
+        {{"adjacency", "record"}, {"clip-norm", "2"}, {"step-size", "3"}, {"rounds", "4"}});
+    EXPECT_FALSE(by_hand.plan.open.measured());
+    EXPECT_TRUE(by_hand.plan.open.batch_size);
+    EXPECT_EQ(by_hand.plan.clip_norm, 2);
 }
 
 TEST(DefaultClip, IsWhatItWasWhereAgentsAre) {
