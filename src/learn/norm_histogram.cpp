@@ -70,7 +70,6 @@ class NormHistogram final : public Objective {
 }  // namespace
 
 Eigen::Index norm_bin(double norm) {
-    // Half octaves by the exponent and a comparison, exact at the edges up to one rounding.
     if (!(norm > 0)) return 0;
     const double place = std::floor(bins_an_octave * (std::log2(norm) - lowest_exponent));
     return static_cast<Eigen::Index>(std::clamp(place, 0.0, static_cast<double>(norm_bins - 1)));

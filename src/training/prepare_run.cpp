@@ -494,24 +494,23 @@ PreparedRun prepare_run(const TrainConfig& asked,
             network, config, std::move(*found), *before, there.members, there.credentials);
         start_joining_agents(*resumption, task, config);
     }
-    const bool goes_on = resumption && resumption->going_on;
-    const Tuning tuning =
-        goes_on ? Tuning{} : tune(config, network, there, task, make_task != nullptr);
+    Tuning tuning;
+    if (!resumption || !resumption->going_on)
+        tuning = tune(config, network, there, task, make_task != nullptr);
     PlanChoices choices = settle_plan(config, network, there, task);
     learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
-    const int surveyed = tuning.measured.surveys();
-    if (phase.resumption) record_surveys(*phase.resumption, surveyed);
+    if (phase.resumption) record_surveys(*phase.resumption, tuning.measured.surveys());
     if (phase.planned) phase.planned->choices = std::move(choices);
-    std::optional<BuiltTopography> built = there.built;
-    const std::optional<Topography> whole = there.whole;
+    auto built = there.built;
+    const auto whole = there.whole;
     Run run = shake_hands(config,
                           network,
                           std::move(there),
                           phase,
                           task,
-                          key_epoch + static_cast<std::uint32_t>(surveyed),
+                          key_epoch + static_cast<std::uint32_t>(tuning.measured.surveys()),
                           !make_task || task.resumable);
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<Survey> surveys = agree_on_surveys(run, phase, task, tuning.measured, key_epoch);

@@ -54,6 +54,8 @@ struct PlanOfTraining final : TrainingListener {
 void expect_same_plan(OptionTexts given, const OptionTexts& more) {
     given.insert({{"agents", "6"}, {"topology", "ring"}, {"rounds", "40"}, {"batch-size", "1"}});
     for (const auto& [name, text] : more) given[name] = text;
+    given.try_emplace("clip-norm", "1");  // a plan has no data that tell
+    given.try_emplace("step-size", "0.5");
     std::string options;
     for (const auto& [name, text] : given) options += " --" + name + " " + text;
     const MadePlan made = make_plan(read_plan_options(given));

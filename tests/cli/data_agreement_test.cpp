@@ -249,8 +249,16 @@ TEST_F(DataOfAgents, HaveTheirColumnsInAnyOrder) {
         }
         write_own(agent, text);
     }
-    const Arguments options{
-        "--task", "mlp", "--label", "effect", "--label-kind", "value", "--rounds", "200"};
+    const Arguments options{"--task",
+                            "mlp",
+                            "--label",
+                            "effect",
+                            "--label-kind",
+                            "value",
+                            "--rounds",
+                            "200",
+                            "--standardise",
+                            "public"};
     const Outcome outcome = train(options, 3, "0.1");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_LT(summary().at("test_loss_mean_model").get<double>(), 0.05)

@@ -56,7 +56,7 @@ TEST(NormHistogram, BinsAreHalfOctaves) {
     EXPECT_EQ(norm_bin(std::numeric_limits<double>::denorm_min()), 0);
     EXPECT_EQ(norm_bin(0x1p-10), 0);
     EXPECT_EQ(norm_bin(1), 20);
-    EXPECT_EQ(norm_bin(std::nextafter(1.0, 0.0)), 19);
+    EXPECT_EQ(norm_bin(1 - 1e-12), 19);
     EXPECT_EQ(norm_bin(1.4), 20);
     EXPECT_EQ(norm_bin(1.5), 21);
     EXPECT_EQ(norm_bin(2), 22);

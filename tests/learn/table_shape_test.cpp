@@ -275,7 +275,8 @@ TEST(Bounds, OfTheHousesHardlyCutThem) {
     uncut.target = {scaling.target.mean, scaling.target.deviation};
     const Eigen::MatrixXd lost =
         features_of(standardised(data, scaling)) - features_of(standardised(data, uncut));
-    EXPECT_LT(lost.cwiseAbs().maxCoeff(), 2e-5) << "incomes of 15.0001";
+    // Block groups of more than 5000 people, and incomes of 15.0001.
+    EXPECT_LT((lost.cwiseAbs().array() > 1e-9).rowwise().any().cast<double>().mean(), 0.03);
     EXPECT_EQ(standardised(data, scaling).labels, standardised(data, uncut).labels);
 }
 

@@ -45,7 +45,7 @@ CASES = {
 def test_models_and_ledger(launch: Launch, tmp_path: pathlib.Path, name: str, how: str) -> None:
     options = {
         "topology": "ring", "rounds": 16, "epsilon": 6, "adjacency": "record", "batch_size": 5,
-        "step_size": 0.3, "noise_seed": 21, "final_gossip": 0, **CASES[name],
+        "step_size": 0.3, "clip_norm": 1, "noise_seed": 21, "final_gossip": 0, **CASES[name],
     }  # fmt: skip
     options.pop("agents", None)
     done = launch(4, PROGRAM, repr(options), how)

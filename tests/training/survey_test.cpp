@@ -106,13 +106,13 @@ TEST_F(Surveys, CountEveryRecordOnceUnderNoise) {
 TEST_F(Surveys, AreNotRepeatedWhenARunGoesOn) {
     Fate fate;
     fate.stop_after = 5;
-    const TrainConfig config = tuned("run", {{"rounds", "60"}});
+    const TrainConfig config = tuned("run", {{"rounds", "400"}});
     ASSERT_TRUE(test::run(config, fate).interrupted);
     const std::string found = config_of("run");
     const TrainResult rest =
         test::run(test::resumed(train_config_of({found, "config.ini"}), folder.path("run")));
     EXPECT_FALSE(rest.tuned);
-    EXPECT_EQ(rest.rounds, 60);
+    EXPECT_EQ(rest.rounds, 400);
     EXPECT_LE(rest.epsilon, 1);
     const Json phases = file("run", "ledger.json").at("phases");
     ASSERT_EQ(phases.size(), 3U);  // without identities the keys are new
@@ -166,14 +166,15 @@ TEST_F(Surveys, AreRefusedWhereNoRuleIsKnown) {
                     "tune: auto is not possible with --adjacency agent");
     expect_contains(refusal({{"noise-std", "3"}, {"epsilon", "10"}, {"clip-norm", "auto"}}),
                     "tune: auto is not possible with --noise-std");
-    expect_contains(refusal({{"mixing-schedule", "one-peer"}, {"tune", "auto"}}),
-                    "tune: auto is not possible with --mixing-schedule");
+    expect_contains(
+        refusal({{"mixing-schedule", "one-peer"}, {"topology", "exponential"}, {"tune", "auto"}}),
+        "tune: auto is not possible with --mixing-schedule");
     EXPECT_THROW((void)tuned("run", {{"tune", "off"}, {"clip-norm", "auto"}}), ConfigError);
 }
 
 TEST_F(Surveys, AreLeftOutByDefaultWhereTheyAreNotPossible) {
-    const TrainResult result = test::run(
-        tuned("run", {{"mixing-schedule", "one-peer"}, {"rounds", "5"}, {"view", "node:1"}}));
+    const TrainResult result =
+        test::run(tuned("run", {{"secure-sum", "on"}, {"topology", "complete"}, {"rounds", "5"}}));
     EXPECT_FALSE(result.tuned);
     EXPECT_EQ(file("run", "ledger.json").at("phases").size(), 1U);
     expect_contains(config_of("run"), "clip-norm = 1\n");
@@ -192,11 +193,11 @@ TEST_F(Surveys, LearnTheScalingOfColumns) {
     // The second column decides, in a small part of what its bounds allow.
     std::string text = "a,b,y\n";
     for (int i = 0; i < 6000; ++i)
-        text += std::to_string(i % 97) + "," + std::to_string(500 + i % 20) + "," +
+        text += std::to_string(i % 97) + "," + std::to_string(500 + 20 * (i % 20)) + "," +
                 (i % 20 < 10 ? "no" : "yes") + "\n";
     const OptionTexts table{{"data", folder.write("table.csv", text)},
                             {"label", "y"},
-                            {"bounds", "a=0:100,b=0:1000"},
+                            {"bounds", "a=0:100,b=0:2000"},
                             {"epsilon", "4"}};
     OptionTexts learnt = table;
     learnt["standardise"] = "private";

@@ -21,6 +21,7 @@ TrainResult finished() {
     result.mechanism = "corn";
     result.agents = 4;
     result.rounds = 30;
+    result.planned_rounds = 1000;
     result.epsilon = 2.5;
     result.delta = 1e-5;
     result.mu = 0.5;
@@ -66,8 +67,8 @@ TEST(TrainingReport, OfADryRunIsAnEstimate) {
     TrainResult result = finished();
     result.dry_run = true;
     result.estimate.seconds_per_round = 0.5;
-    TrainConfig config;
-    config.plan.rounds = 100;
+    const TrainConfig config;
+    result.planned_rounds = 100;
     EXPECT_EQ(summary_text(result, config),
               "epsilon    2.5 at delta 1e-05 after 100 rounds\n"
               "time       about 50.0 s (500 ms per round)\n");
@@ -267,6 +268,7 @@ TEST(TrainingSummary, OfADryRunIsAnEstimate) {
     TrainResult result = sample_result();
     result.dry_run = true;
     result.estimate = {true, 12, 0.5, std::nullopt};
+    result.planned_rounds = 200;
     const Json json = summary_of(result);
     EXPECT_EQ(json["dry_run"], true);
     EXPECT_EQ(json["memory_mib"], 12);
