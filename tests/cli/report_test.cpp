@@ -74,6 +74,8 @@ TEST(Report, EndsWithItsTimeAndSaysWhatIsLeftOut) {
                                        "20",
                                        "--adjacency",
                                        "record-add-remove",
+                                       "--tune",
+                                       "off",
                                        "--batch-size",
                                        "8",
                                        "--rounds",
