@@ -212,6 +212,24 @@ Choice choice_from(const std::string& said) {
     return choice;
 }
 
+/// @throws NetworkError for a choice that this process has not asked for.
+void require_asked(const Choice& choice, const AskedPlan& plan, const TuningWishes& wishes) {
+    const auto refuse = [](std::string_view what, std::string_view why) {
+        throw NetworkError(
+            fmt::format("rank 0 chose to measure {} before the training, which {} (start all ranks "
+                        "with the same options)",
+                        what,
+                        why));
+    };
+    if (choice.measured.moments && wishes.columns == 0)
+        refuse("moments of columns", "has nothing to scale here");
+    if (choice.measured.norms && !(plan.open.measured() && wishes.no_rule.empty()))
+        refuse("norms of gradients", "decide nothing here");
+    if (choice.rounds > 0 && plan.open.batch_size && choice.share == 0)
+        throw NetworkError(
+            "rank 0 chose no records for --batch-size auto (allowed: a share above 0)");
+}
+
 void require_same_choice(const Choice& own, const Choice& said, int process) {
     constexpr double rounding = 1e-6;
     if (own.rounds == said.rounds && own.share == said.share &&
@@ -296,6 +314,7 @@ Tuning settle_tuning(AskedPlan& plan,
             network.broadcast(network.process() == 0 ? text_of(own) : std::string(), most_bytes);
         network.agree([&] {
             choice = choice_from(said);
+            require_asked(choice, plan, wishes);
             if (solves) require_same_choice(own, choice, network.process());
         });
     }
