@@ -94,6 +94,10 @@ struct PlanConfig {
     std::optional<std::string> plan_file;        ///< use this plan instead of solving
 };
 
+/// Clip and step size with an adjacency of records where neither is given nor chosen by a rule: the
+/// norm of a record's gradient is about 1 when learning begins.
+inline constexpr double clip_of_records = 1, step_of_records = 0.5;
+
 /// Values that the user leaves open; settle() (planning) chooses them.
 struct OpenChoices {
     bool temporal = true;       ///< kind and band of the temporal factor: --temporal auto

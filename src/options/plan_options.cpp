@@ -124,9 +124,9 @@ Binding<AskedPlan> clip_norm() {
     format.read = [](const std::string& option, const std::string& text) {
         if (text == learnt) return std::pair{PlanConfig{}.clip_norm, true};
         const bool starts_there = text.starts_with(from);
-        return std::pair{positive_with_a_square().read(
-                             option, starts_there ? text.substr(from.size()) : text),
-                         starts_there};
+        return std::pair{
+            positive_with_a_square().read(option, starts_there ? text.substr(from.size()) : text),
+            starts_there};
     };
     format.write = [](const std::pair<double, bool>& clip) {
         return (clip.second ? std::string(from) : std::string()) + real_text(clip.first);
@@ -140,7 +140,9 @@ Binding<AskedPlan> clip_norm() {
         [](AskedPlan& config, std::pair<double, bool> clip) {
             std::tie(config.clip_norm, config.learn_clip) = clip;
         },
-        [](const AskedPlan& config) { return std::pair{config.clip_norm, config.learn_clip}; });
+        [](const AskedPlan& config) {
+            return std::pair{config.clip_norm, config.learn_clip};
+        });
 }
 
 /// T, or "auto". A linear schedule ends with the last round.
@@ -213,22 +215,22 @@ Binding<AskedPlan> gossip_steps() {
 /// The schedule without its first step size, which is a separate option.
 Binding<AskedPlan> step_schedule() {
     static constexpr std::string_view linear = "linear";
-    return {OptionKind::value,
-            among_others(
-                "", {"constant", "inverse-sqrt", "inverse", "linear", "piecewise:ROUND:FACTOR,..."}),
-            [](AskedPlan& config, const std::string& option, const std::string& text) {
-                const double size = config.steps.step_size;
-                config.steps = text == linear
-                                   ? StepSchedule{StepSchedule::Kind::linear, size, {}, 0}
-                                   : parse_step_schedule(option, text, size);
-                if (text == linear) config.steps.rounds = config.rounds;
-                config.schedule_given = true;
-            },
-            [](const AskedPlan& config) -> std::optional<std::string> {
-                const bool whole_run = config.steps.kind == StepSchedule::Kind::linear &&
-                                       config.steps.rounds == config.rounds;
-                return whole_run ? std::string(linear) : name_of(config.steps);
-            }};
+    return {
+        OptionKind::value,
+        among_others(
+            "", {"constant", "inverse-sqrt", "inverse", "linear", "piecewise:ROUND:FACTOR,..."}),
+        [](AskedPlan& config, const std::string& option, const std::string& text) {
+            const double size = config.steps.step_size;
+            config.steps = text == linear ? StepSchedule{StepSchedule::Kind::linear, size, {}, 0}
+                                          : parse_step_schedule(option, text, size);
+            if (text == linear) config.steps.rounds = config.rounds;
+            config.schedule_given = true;
+        },
+        [](const AskedPlan& config) -> std::optional<std::string> {
+            const bool whole_run = config.steps.kind == StepSchedule::Kind::linear &&
+                                   config.steps.rounds == config.rounds;
+            return whole_run ? std::string(linear) : name_of(config.steps);
+        }};
 }
 
 /// Which noise is added, and by whom.
@@ -359,48 +361,49 @@ and `account` count contributions of the C at the start.)",
 
 /// Number and size of steps.
 std::vector<Option<AskedPlan>> round_options() {
-    return {{{.name = "rounds",
-              .common = true,
-              .other_names = {"epochs", "iterations", "steps"},
-              .help = "training rounds T",
-              .standing = "1000, or auto with an adjacency of records",
-              .ranks_must_agree = true},
-             training_rounds()},
-            {{.name = "step-size",
-              .common = true,
-              .other_names = {"lr", "learning-rate"},
-              .help = "step size eta, above 0",
-              .standing = "0.05, or auto with an adjacency of records",
-              .ranks_must_agree = true},
-             step_size()},
-            {{.name = "step-schedule",
-              .help = "schedule of the step size: constant, inverse-sqrt, inverse (eta / t), linear "
-                      "(from 2 eta to 0), piecewise:ROUND:FACTOR,... (eta times FACTOR from that "
-                      "round on)",
-              .details = R"(
+    return {
+        {{.name = "rounds",
+          .common = true,
+          .other_names = {"epochs", "iterations", "steps"},
+          .help = "training rounds T",
+          .standing = "1000, or auto with an adjacency of records",
+          .ranks_must_agree = true},
+         training_rounds()},
+        {{.name = "step-size",
+          .common = true,
+          .other_names = {"lr", "learning-rate"},
+          .help = "step size eta, above 0",
+          .standing = "0.05, or auto with an adjacency of records",
+          .ranks_must_agree = true},
+         step_size()},
+        {{.name = "step-schedule",
+          .help = "schedule of the step size: constant, inverse-sqrt, inverse (eta / t), linear "
+                  "(from 2 eta to 0), piecewise:ROUND:FACTOR,... (eta times FACTOR from that "
+                  "round on)",
+          .details = R"(
 `linear` takes 2 eta (1 - (t + 1/2) / T) in round t of T, whose mean is eta; it is the default where `--step-size` is
 `auto`. `inverse` divides the step size by t + 1 in round t = 0, 1, ..., and `inverse-sqrt` by the square root of t + 1. Partial
 views depend on the ratios of step sizes.)",
-              .ranks_must_agree = true},
-             step_schedule()},
-            {{.name = "local-steps",
-              .help = "local steps E of an agent per round (dp-fedavg)",
-              .details = R"(
+          .ranks_must_agree = true},
+         step_schedule()},
+        {{.name = "local-steps",
+          .help = "local steps E of an agent per round (dp-fedavg)",
+          .details = R"(
 Every step has a batch of its own and is not clipped; the total of the steps, divided by the step size, is clipped to
 `--clip-norm`. More than one step needs an adjacency of agents. With 1, the gradient of the batch is clipped, as with
 all other mechanisms ([equations](../equations.md#rounds-that-agents-miss)).)",
-              .ranks_must_agree = true},
-             bound(&PlanConfig::local_steps, whole(1, 10000))},
-            {{.name = "client-probability",
-              .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
-              .details = R"(
+          .ranks_must_agree = true},
+         bound(&PlanConfig::local_steps, whole(1, 10000))},
+        {{.name = "client-probability",
+          .help = "q: every agent takes part in a round with this probability (dp-fedavg)",
+          .details = R"(
 Every agent decides by a coin that nobody but the server knows as well. Contributions are divided by q, which means that
 the server divides their sum by the expected number of participants, q times all agents. It needs `--adjacency
 agent-zero-out` and `--participation poisson`, which is then the default
 ([equations](../equations.md#rounds-that-agents-miss)).)",
-              .ranks_must_agree = true,
-              .peers_may_set = false},
-             bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
+          .ranks_must_agree = true,
+          .peers_may_set = false},
+         bound(&PlanConfig::client_probability, real_between(1e-12, 1))}};
 }
 
 /// The records that an agent uses in a round.
@@ -614,7 +617,6 @@ file](../plan-file.md).)",
 
 namespace {
 
-constexpr const char *clip_of_records = "1", *step_of_records = "0.5";
 constexpr std::array<const char*, 4> tuned_options{
     "rounds", "batch-size", "clip-norm", "step-size"};
 
@@ -628,9 +630,9 @@ bool protects_records(const OptionTexts& given) {
 
 OptionTexts with_default_clip(OptionTexts given) {
     if (!protects_records(given)) return given;
-    std::string& clip = given.try_emplace("clip-norm", clip_of_records).first->second;
-    if (clip == "learnt") clip = std::string("learnt:") + clip_of_records;
-    given.try_emplace("step-size", step_of_records);
+    std::string& clip = given.try_emplace("clip-norm", real_text(clip_of_records)).first->second;
+    if (clip == "learnt") clip = "learnt:" + real_text(clip_of_records);
+    given.try_emplace("step-size", real_text(step_of_records));
     return given;
 }
 

@@ -141,7 +141,7 @@ std::function<double(double share, long rounds)> noise_of(const AskedPlan& plan,
 struct Choice {
     long rounds = 0;
     double share = 1;  ///< of an agent's records; 0: the size is given
-    double noise = 0, noise_ratio = 0;
+    double noise = 0;
     Measured measured;
 };
 
@@ -172,7 +172,6 @@ Choice choose(const AskedPlan& plan,
     const bool rule = plan.open.tuned() && wishes.no_rule.empty();
     Choice choice;
     choice.measured = what_to_measure(plan, tuning, wishes.columns, rule, records);
-    choice.noise_ratio = tuning.noise_ratio;
     if (!rule || (plan.open.measured() && !choice.measured.norms)) return choice;
     tuning.noise = noise_of(plan, tuning, choice.measured.share());
     choice.rounds = plan.open.rounds ? tuned_rounds(tuning) : plan.rounds;
@@ -184,18 +183,17 @@ Choice choose(const AskedPlan& plan,
 }
 
 std::string text_of(const Choice& choice) {
-    return fmt::format("{} {} {} {} {:d} {:d}",
+    return fmt::format("{} {} {} {:d} {:d}",
                        choice.rounds,
                        choice.share,
                        choice.noise,
-                       choice.noise_ratio,
                        choice.measured.moments,
                        choice.measured.norms);
 }
 
 Choice choice_from(const std::string& said) {
     const std::vector<std::string_view> words = split(said, ' ');
-    if (words.size() != 6)
+    if (words.size() != 5)
         throw NetworkError(
             fmt::format("rank 0 chose '{}' for --tune auto (allowed: rounds, a share of records, "
                         "what noise they leave, and what is measured)",
@@ -204,8 +202,7 @@ Choice choice_from(const std::string& said) {
     choice.rounds = static_cast<long>(parse_integer("rounds", words[0]));
     choice.share = parse_real("batch-size", words[1]);
     choice.noise = parse_real("noise of the rounds", words[2]);
-    choice.noise_ratio = parse_real("ratio of noises", words[3]);
-    choice.measured = {words[4] == "1", words[5] == "1"};
+    choice.measured = {words[3] == "1", words[4] == "1"};
     require_in_range("rounds", static_cast<double>(choice.rounds), 0, 1e12);
     require_in_range("batch-size", choice.share, 0, 1);
     require_in_range("noise of the rounds", choice.noise, 0, 1e100);
@@ -265,7 +262,6 @@ void take_rounds(AskedPlan& plan, const Choice& choice) {
 /// The values of --tune off.
 void take_defaults(AskedPlan& plan, const std::vector<Eigen::Index>& records) {
     constexpr Eigen::Index usual_batch = 128;
-    constexpr double clip_of_records = 1, step_of_records = 0.5;
     if (plan.open.batch_size)
         plan.batch_size =
             BatchSize(static_cast<long>(std::min(usual_batch, std::ranges::min(records))));
@@ -323,7 +319,6 @@ Tuning settle_tuning(AskedPlan& plan,
     network.agree([&] {
         tuning.measured = choice.measured;
         tuning.noise = choice.noise;
-        tuning.noise_ratio = choice.noise_ratio;
         plan.survey_share = choice.measured.share();
         if (!plan.open.tuned()) return;
         if (why_not.empty()) {

@@ -67,8 +67,7 @@ struct Measured {
 struct Tuning {
     bool active = false;  ///< something was left to the rule, and it chose
     Measured measured;
-    double noise = 0;  ///< s
-    double noise_ratio = 0;
+    double noise = 0;     ///< s
     double norm = 0;      ///< g, once measured
     std::string why_not;  ///< why the rule is not used, if values were left to it by default
 };
