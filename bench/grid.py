@@ -83,7 +83,7 @@ class Grid:
         return next((cell for cell in self.cells
                      if all(cell[key] == value for key, value in wanted.items())), None)
 
-    def _value(self, runs):
+    def value(self, runs):
         """Smaller is better; infinite where a run diverged."""
         if None in runs:
             return math.inf
@@ -97,12 +97,12 @@ class Grid:
             jobs = {(step, seed): pool.submit(train, self.options_of(cell, step, seed, False))
                     for step in steps if step not in found for seed in tried}
             found |= {step: [jobs[step, seed].result() for seed in tried] for step in steps if step not in found}
-            best = min(steps, key=lambda step: self._value(found[step]))
+            best = min(steps, key=lambda step: self.value(found[step]))
             factor = self.settings.get("widen")
             if not factor or len(steps) > 20 or best not in (steps[0], steps[-1]):
                 return best, found
             beside = steps[1] if best == steps[0] else steps[-2]
-            if self._value(found[best]) == self._value(found[beside]):  # where nothing is learnt no step is better
+            if self.value(found[best]) == self.value(found[beside]):  # where nothing is learnt no step is better
                 return beside, found
             steps = sorted([*steps, best * factor if best == steps[-1] else best / factor])
 
@@ -123,7 +123,7 @@ class Grid:
                 runs = [job.result() for job in jobs]
                 cell |= {"commit": commit, "step_size": step, "runs": runs, "mean": None,
                          "half_width_95": None}
-                if None not in runs:
+                if runs and None not in runs:
                     cell["mean"], cell["half_width_95"] = common.interval95(
                         [run[self.metric] for run in runs])
                 self.cells.append(cell)

@@ -1,9 +1,11 @@
 """Training without knobs: what the rule of --tune auto reaches at its first run, beside the best of a grid and beside --tune off.
 
-One record protected, 20 agents (heart: four hospitals), delta = 1e-5. The grid chooses clip and step size on held-out training
-records, which costs privacy that its rows do not count; the rule's own measurement is in its epsilon.
+One record protected, 20 agents (heart: four hospitals), delta = 1e-5. The grid (300 rounds, a tenth of the records in each, steps
+that fall linearly as the rule's do) chooses clip and step size on held-out records, neither at an edge, which costs privacy that its
+rows do not count; the rule's own measurement is in its epsilon. Epsilon, graph and partition vary one at a time around epsilon 1, ER .5
+and iid; slow tasks have only these.
 
-bench/run tune, or python3 bench/tune.py a9a ...: only these tasks.
+bench/run tune, or python3 bench/tune.py [--full] [a9a ...]: only these tasks; --full: every epsilon on every graph with every partition.
 """
 import csv
 import os
@@ -21,11 +23,11 @@ TASKS = {
     "ijcnn1": {"data": "ijcnn1.gz"},
     "phishing": {"data": "phishing.gz"},
     "mushrooms": {"data": "mushrooms"},
-    "softmax": {"task": "softmax", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
-    "mlp": {"task": "mlp", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
+    "softmax": {"slow": True, "task": "softmax", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
+    "mlp": {"slow": True, "task": "mlp", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
     "housing": {"task": "mlp", "data": "cal_housing.data.gz", "bounds": "examples/housing/bounds", "standardise": "private",
                 "metric": "test_loss_mean_model"},
-    "heart": HEART | {"agents": None, "partition": None},
+    "heart": HEART | {"agents": None, "partition": None, "off": {"batch_size": 64}},  # the smallest site has 98 records
     "csv": {"data": "unscaled.csv", "label": "y", "bounds": "income=0:500000,age=0:110,rate=0:1,count=0:1000",
             "standardise": "private"},
 }
@@ -59,7 +61,7 @@ def unscaled():
 
 
 def options_of(task, cell, step, seed, testing):
-    """One training: cell["way"] of WAYS, or a clip of the grid."""
+    """One training: cell["way"] of WAYS, or a clip of the grid with this step, or the best clip and step."""
     data = task["data"]
     options = {"task": task.get("task", "logistic"), "adjacency": "record-add-remove", "delta": 1e-5, "epsilon": cell["epsilon"],
                "data": unscaled() if data == "unscaled.csv" else data if "examples" in data else common.data_file(data),
@@ -71,67 +73,85 @@ def options_of(task, cell, step, seed, testing):
     if testing and "test_data" in task:
         options["test_data"] = common.data_file(task["test_data"])
     if cell["way"] in WAYS:
-        return options | WAYS[cell["way"]]
-    return options | {"rounds": 300, "batch_size": 0.1, "clip_norm": cell["clip"], "step_size": step, "step_schedule": "linear"}
+        return options | WAYS[cell["way"]] | task.get(cell["way"], {})
+    return options | {"rounds": 300, "batch_size": 0.1, "clip_norm": cell["clip"], "step_size": cell.get("step", step),
+                      "step_schedule": "linear"}
 
 
-def tables_of(name, small=common.QUICK):
-    """Results of the rule and of --tune off, and of the grid."""
+def places_of(task, full, small):
+    """Every epsilon on every graph with every partition if `full`; otherwise one of the three varied at a time."""
+    partitions = ["iid"] if task.get("partition", "") is None else list(PARTITIONS)
+    if full:
+        return [{"epsilon": epsilon, "graph": graph, "partition": partition}
+                for epsilon in EPSILONS for graph in GRAPHS for partition in partitions]
+    centre = {"epsilon": 1, "graph": "ER .5", "partition": "iid"}
+    if small or task.get("slow"):
+        return [centre]
+    varied = {"epsilon": EPSILONS, "graph": GRAPHS, "partition": partitions}
+    return [centre] + [centre | {name: value} for name, values in varied.items() for value in values if value != centre[name]]
+
+
+def tables_of(name, full=False, small=common.QUICK):
+    """Results of the rule and of --tune off, and of the grid at those of the places where it is measured."""
     task = TASKS[name]
     metric = task.get("metric", "test_accuracy_mean_model")
-    epsilons = [1] if small else EPSILONS
-    graphs = ["ER .5"] if small else list(GRAPHS)
-    partitions = ["iid"] if small or task.get("partition", "") is None else list(PARTITIONS)
-    seeds = SEEDS[:2] if small else SEEDS
-    places = [{"epsilon": epsilon, "graph": graph, "partition": partition}
-              for epsilon in epsilons for graph in graphs for partition in partitions]
-    shared = {"task": task, "seeds": seeds, "validation_seeds": VALIDATION[:1] if small else VALIDATION}
-    plain = grid.Grid(f"tune_{name}", shared | {"step_sizes": [0]}, lambda *cell: options_of(task, *cell), metric,
-                      largest_is_best=metric != "test_loss_mean_model")
+    places = places_of(task, full, small)
+    gridded = places if full else [place for place in places if place["epsilon"] in (1, 8) and place["graph"] == "ER .5"]
+    largest_is_best = metric != "test_loss_mean_model"
+    validation = VALIDATION[:1] if small else VALIDATION
+    shared = {"task": task, "validation_seeds": validation}
+    tried = grid.Grid(f"tune_{name}_grid", shared | {"seeds": [], "step_sizes": [0.1, 0.4, 1.6], "widen": 4},
+                      lambda *cell: options_of(task, *cell), metric, largest_is_best)
+    plain = grid.Grid(f"tune_{name}", shared | {"seeds": SEEDS[:2] if small else SEEDS, "step_sizes": [0]},
+                      lambda *cell: options_of(task, *cell), metric, largest_is_best)
     plain.measure([{"way": way} | place for place in places for way in WAYS])
-    best = grid.Grid(f"tune_{name}_grid", shared | {"step_sizes": [0.1, 0.4, 1.6], "widen": 4},
-                     lambda *cell: options_of(task, *cell), metric, largest_is_best=metric != "test_loss_mean_model")
-    best.measure([{"way": "grid", "clip": clip} | place for place in places for clip in (CLIPS[1:3] if small else CLIPS)])
-    return plain, best, places
+    plain.measure([{"way": "best"} | best_of(tried, place) | place for place in gridded])
+    return plain, places
 
 
-def best_of(table, place):
-    """The clip that is best on held-out records; not the smallest or largest unless no other is better."""
-    cells = [cell for cell in table.cells if cell["way"] == "grid" and all(cell[key] == value for key, value in place.items())]
-
-    def validated(cell):
+def best_of(tried, place):
+    """Clip and step that are best on held-out records: the best step of every clip at no edge, and the clip neither."""
+    def value(cell):
         # JSON has made texts of the steps.
-        runs = next(runs for step, runs in cell["validation"].items() if float(step) == cell["step_size"])
-        return table._value(runs)
+        return tried.value(next(runs for step, runs in cell["validation"].items() if float(step) == cell["step_size"]))
 
-    return min(cells, key=validated)
+    clips = list(CLIPS)
+    while True:
+        tried.measure([{"way": "grid", "clip": clip} | place for clip in clips])
+        cells = [tried.find({"clip": clip} | place) for clip in clips]
+        best = min(cells, key=value)
+        if len(clips) > 8 or best["clip"] not in (clips[0], clips[-1]):
+            return {"clip": best["clip"], "step": best["step_size"]}
+        clips = sorted([*clips, best["clip"] * (4 if best["clip"] == clips[-1] else 1 / 4)])
 
 
-def regret(plain, best, place):
-    """What the best of the grid is better than the rule, in points of accuracy, or hundredths of the loss."""
-    rule, tuned = plain.find({"way": "auto"} | place), best_of(best, place)
-    if rule["mean"] is None or tuned["mean"] is None:
+def regret(plain, place):
+    """What the best of the grid is better than the rule, in points of accuracy, or hundredths of the loss: mean and half width."""
+    best = plain.find({"way": "best"} | place)
+    if best is None:
         return None
-    return 100 * (tuned["mean"] - rule["mean"]) * (1 if plain.sign < 0 else -1)
+    mean, width = plain.difference({"way": "best"} | place, {"way": "auto"} | place)
+    return 100 * mean * -plain.sign, 100 * width
 
 
-def write(name):
-    plain, best, places = tables_of(name)
+def write(name, full):
+    plain, places = tables_of(name, full)
     rows, lost = [], []
     for place in places:
-        found = regret(plain, best, place)
-        lost.append(found)
+        found = regret(plain, place)
+        best = plain.find({"way": "best"} | place)
         rows.append([place["epsilon"], place["graph"], place["partition"],
-                     *(grid.text_of(plain.find({"way": way} | place)) for way in WAYS), grid.text_of(best_of(best, place)),
-                     "diverged" if found is None else f"{found:+.2f}"])
-    known = [value for value in lost if value is not None]
-    common.write_results(f"tune_{name}", {"settings": plain.settings, "cells": plain.cells, "grid": best.cells},
+                     *(grid.text_of(plain.find({"way": way} | place)) for way in WAYS)] +
+                    (["", ""] if best is None else [grid.text_of(best), f"{found[0]:+.2f} ± {found[1]:.2f}"]))
+        lost += [] if found is None else [found[0]]
+    common.write_results(f"tune_{name}", {"settings": plain.settings, "cells": plain.cells},
                          f"{name}: {plain.metric}, {len(plain.settings['seeds'])} seeds with 95% intervals.\n\n" +
                          common.table(["epsilon", "graph", "partition", "--tune auto", "--tune off", "best of the grid",
                                        "regret"], rows) +
-                         f"\nRegret: mean {sum(known) / len(known):+.2f}, worst {max(known):+.2f}.\n")
+                         f"\nRegret: mean {sum(lost) / len(lost):+.2f}, worst {max(lost):+.2f}.\n")
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[1:] or (["phishing"] if common.QUICK else TASKS):
-        write(chosen)
+    words = sys.argv[1:]
+    for chosen in [word for word in words if word != "--full"] or (["phishing"] if common.QUICK else TASKS):
+        write(chosen, "--full" in words)

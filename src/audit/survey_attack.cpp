@@ -36,15 +36,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// One kind of paid round.
-struct SurveyKind {
-    const char* name;
-    double share;  ///< of mu^2, at most
-    bool counts;   ///< of records, each in one bin; else sums of columns and of their squares
-};
-constexpr std::array survey_kinds{SurveyKind{"moments", moments_share, false},
-                                  SurveyKind{"norms", norms_share, true}};
-
 /// What one agent recorded of the first exchange, which alone shows noise.
 struct RecordedSender {
     fs::path folder;
@@ -60,6 +51,8 @@ struct RecordedSurvey {
     const PrivacyPhase* phase = nullptr;
     std::vector<RecordedSender> senders{};  ///< ascending
 
+    /// Counts of records, each in one bin; else sums of columns and of their squares.
+    [[nodiscard]] bool counts() const { return kind == &survey_of_norms; }
     [[nodiscard]] Index dimension() const { return senders.front().first.gradient.size(); }
 };
 
@@ -130,10 +123,8 @@ std::vector<RecordedSurvey> recorded_surveys(const fs::path& directory,
     std::vector<RecordedSurvey> surveys;
     bool any = false;
     for (int start = 0; start < history.starts; ++start)
-        for (const SurveyKind& kind : survey_kinds) {
-            RecordedSurvey survey{
-                .kind = &kind,
-                .folder = numbered_file(fmt::format("views-{}", kind.name), "", start)};
+        for (const SurveyKind* const kind : survey_kinds) {
+            RecordedSurvey survey{.kind = kind, .folder = recordings_of(*kind, start)};
             for (const int agent : recorded_agents_in(directory / survey.folder)) {
                 any = true;
                 if (!take_sender(survey, directory, agent, history))
@@ -249,7 +240,7 @@ class SurveyCheck {
         // What persons add is cut to a length, that of a record whose values are all 1.
         const bool persons = !run_.config.task.table.unit.empty();
         const double most = persons ? std::sqrt(static_cast<double>(contribution.size())) : 1;
-        const std::string fault = survey.kind->counts
+        const std::string fault = survey.counts()
                                       ? fault_of_counts(contribution, sender.records)
                                       : fault_of_moments(contribution, sender.records, most);
         if (!fault.empty()) {
@@ -303,7 +294,7 @@ class SurveyCheck {
     /// Most that one record changes a contribution, L2.
     [[nodiscard]] double sensitivity(const RecordedSurvey& survey) const {
         const bool replaced = run_.config.plan.adjacency == Adjacency::record;
-        if (survey.kind->counts) return replaced ? std::sqrt(2.0) : 1;
+        if (survey.counts()) return replaced ? std::sqrt(2.0) : 1;
         return std::sqrt(static_cast<double>(survey.dimension())) * (replaced ? 2 : 1);
     }
     void count_loss(const RecordedSurvey& survey, SurveyFigures& figures) {

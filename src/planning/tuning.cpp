@@ -40,13 +40,13 @@ double tuned_share(const TuningCase& tuning, long rounds) {
     return 1;
 }
 
-TunedStep tuned_step(
-    double norm, std::optional<double> clip_norm, double noise, long rounds, double momentum) {
-    const double clip = clip_norm.value_or(norm / 2);
-    const double all_noise = noise * std::sqrt(static_cast<double>(rounds));
-    const double natural = 80 / (norm * norm);
-    const double quiet = all_noise > 0 ? 1.4 / (clip * norm * all_noise) : infinity;
-    return {clip, std::min(natural, quiet) * (1 - momentum)};
+TunedStep tuned_step(const StepCase& of) {
+    const double clip = of.clip_norm.value_or(of.norm / 2);
+    const double all_noise = of.noise * std::sqrt(static_cast<double>(of.rounds));
+    const double natural = 80 / (of.norm * of.norm);
+    const double quiet = all_noise > 0 ? 1.4 / (clip * of.norm * all_noise) : infinity;
+    const double careful = (of.differing_records ? 0.5 : 1) * (of.values_in_bounds ? 0.1 : 1);
+    return {clip, std::min(natural, quiet) * (1 - of.momentum) * careful};
 }
 
 double survey_mu(const PrivacyBudget& budget, double share) {
@@ -160,7 +160,7 @@ Measured what_to_measure(const AskedPlan& plan,
     measured.moments =
         columns > 0 && seen >= enough_of_moments * std::sqrt(2 * static_cast<double>(columns));
     measured.norms =
-        rule && plan.open.measured() && seen * std::sqrt(norms_share) >= enough_of_norms;
+        rule && plan.open.measured() && seen * std::sqrt(survey_of_norms.share) >= enough_of_norms;
     return measured;
 }
 

@@ -122,7 +122,7 @@ Json phases_json(const Ledger& ledger, long counted) {
              {"agents_gone", phase.members.gone()},
              {"sessions", sessions},
              {"losses", losses_of_phase(ledger, k, counted)}});
-        if (!phase.survey.empty()) json.back()["survey"] = phase.survey;
+        if (phase.survey != nullptr) json.back()["survey"] = phase.survey->name;
     }
     return json;
 }

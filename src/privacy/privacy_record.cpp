@@ -461,10 +461,9 @@ std::string statement_about_surveys(const PrivacyRecord& record) {
     std::set<std::string_view> measured;
     long rounds = 0;
     for (const PrivacyPhase& phase : record.past()) {
-        if (phase.survey.empty()) continue;
+        if (phase.survey == nullptr) continue;
         ++rounds;
-        measured.insert(phase.survey == "norms" ? "norms of gradients"
-                                                : "means and deviations of columns");
+        measured.insert(phase.survey->measures);
     }
     if (rounds == 0) return {};
     return fmt::format(
@@ -478,7 +477,7 @@ std::string statement_about_surveys(const PrivacyRecord& record) {
 std::string statement_about_phases(const PrivacyRecord& record) {
     long repeated = -record.now().use.steps.first_round, phases = 1;
     for (const PrivacyPhase& phase : record.past()) {
-        if (!phase.survey.empty()) continue;
+        if (phase.survey != nullptr) continue;
         repeated += phase.rounds;
         ++phases;
     }

@@ -20,6 +20,7 @@
 #include "core/files.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_plan.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "store/checkpoint_store.hpp"
 #include "store/own_record.hpp"
 #include "store/run_directory.hpp"
@@ -476,7 +477,8 @@ void unpack_files(std::string_view packed,
 
 bool is_of_history(const std::string& name) {
     if (name == options_name || name == history_name) return true;
-    static const std::regex plan("(plan|norms|moments)(-[0-9]{1,9})?\\.json");
+    static const std::regex plan(fmt::format(
+        "(plan|{}|{})(-[0-9]{{1,9}})?\\.json", survey_of_norms.name, survey_of_moments.name));
     return std::regex_match(name, plan);
 }
 

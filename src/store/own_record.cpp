@@ -74,7 +74,7 @@ PhaseFacts facts_of(const PrivacyPhase& phase, int number, Adjacency adjacency, 
                      {"gossip_steps", fmt::format("{}", use.gossip_steps)},
                      {"adjacency", name_of(adjacency)},
                      {"delta", fmt::format("{}", delta)}};
-    if (!phase.survey.empty()) facts.emplace_back("survey", phase.survey);
+    if (phase.survey != nullptr) facts.emplace_back("survey", phase.survey->name);
     return facts;
 }
 

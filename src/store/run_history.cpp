@@ -102,20 +102,25 @@ std::string numbered_file(std::string_view stem, std::string_view ending, int nu
 
 namespace {
 
-std::string survey_of(const JsonValue& phase) {
+const SurveyKind* survey_of(const JsonValue& phase) {
     const auto survey = phase.find("survey");
-    if (!survey) return {};
-    const std::string name = survey->text();
-    if (name != "norms" && name != "moments") survey->fail("norms or moments");
-    return name;
+    if (!survey) return nullptr;
+    const auto* const kind =
+        std::ranges::find(survey_kinds, std::string_view(survey->text()), &SurveyKind::name);
+    if (kind == survey_kinds.end()) survey->fail("moments or norms");
+    return *kind;
 }
 
 }  // namespace
 
+std::string recordings_of(const SurveyKind& survey, int earlier_starts) {
+    return numbered_file(fmt::format("views-{}", survey.name), "", earlier_starts);
+}
+
 std::string plan_file_of(std::span<const PrivacyPhase> phases, std::size_t k) {
-    const std::string& survey = phases[k].survey;
+    const SurveyKind* const survey = phases[k].survey;
     return numbered_file(
-        survey.empty() ? "plan" : survey,
+        survey == nullptr ? "plan" : survey->name,
         ".json",
         static_cast<int>(std::ranges::count(phases.first(k), survey, &PrivacyPhase::survey)));
 }
@@ -155,7 +160,7 @@ std::string to_json(const RunHistory& history) {
                                   {"own_weights", own_weights},
                                   {"gossip_steps", use.gossip_steps},
                                   {"sessions", sessions}});
-        if (!phase.survey.empty()) json["phases"].back()["survey"] = phase.survey;
+        if (phase.survey != nullptr) json["phases"].back()["survey"] = phase.survey->name;
     }
     return json.dump(2) + "\n";
 }

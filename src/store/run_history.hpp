@@ -41,6 +41,10 @@ struct RunHistory {
 /// "plan.json" of number 0, "plan-1.json" of the next, ...
 [[nodiscard]] std::string numbered_file(std::string_view stem, std::string_view ending, int number);
 
+/// The folder of the run directory with what agents recorded of surveys: "views-norms",
+/// "views-norms-1" and so on.
+[[nodiscard]] std::string recordings_of(const SurveyKind& survey, int earlier_starts);
+
 /// The file with the plan of phase k: "plan.json", "plan-1.json" and so on of phases that train,
 /// "norms.json", "norms-1.json" and so on of surveys.
 [[nodiscard]] std::string plan_file_of(std::span<const PrivacyPhase> phases, std::size_t k);

@@ -211,7 +211,7 @@ std::string tuning_line(const PreparedRun& prepared) {
             "tuning     {}; clip and steps follow from norms of gradients, measured in "
             "a round that spends {:g}% of mu^2\n",
             rounds,
-            100 * norms_share);
+            100 * survey_of_norms.share);
     if (!tuning.measured.norms) return fmt::format("tuning     {}\n", rounds);
     return fmt::format(
         "tuning     {}; clip {:.3g}, mean step {:.3g}: gradients have norms about "
@@ -220,7 +220,7 @@ std::string tuning_line(const PreparedRun& prepared) {
         plan.clip_norm,
         plan.steps.step_size,
         tuning.norm,
-        100 * norms_share);
+        100 * survey_of_norms.share);
 }
 
 /// Text on how the run was resumed and what was read.
@@ -577,7 +577,7 @@ std::optional<TunedRun> tuned_run(const PreparedRun& prepared) {
     if (!prepared.tuning.active) return std::nullopt;
     const AskedPlan& plan = prepared.run.config.plan;
     TunedRun tuned{.rounds = plan.rounds, .batch = plan.batch_size};
-    if (prepared.tuning.measured.norms) tuned.mu_share = norms_share;
+    if (prepared.tuning.measured.norms) tuned.mu_share = survey_of_norms.share;
     if (plan.open.measured()) return tuned;
     if (prepared.tuning.measured.norms) tuned.norm = prepared.tuning.norm;
     tuned.clip_norm = plan.clip_norm;

@@ -86,12 +86,12 @@ Eigen::MatrixXd sums_of(OpenRun& open,
                     options_of_survey(run, survey));
     Recorders recorders;
     network.agree([&] {
-        recorders = Recorders(
-            run,
-            open.rings,
-            open.directory.path() /
-                numbered_file("views-" + survey.name(), "", open.prepared.history.starts - 1),
-            {survey.plan, survey.phase.key_epoch, survey.exchanges, dimension});
+        recorders =
+            Recorders(run,
+                      open.rings,
+                      open.directory.path() /
+                          recordings_of(*survey.phase.survey, open.prepared.history.starts - 1),
+                      {survey.plan, survey.phase.key_epoch, survey.exchanges, dimension});
     });
     recorders.observe(trainer);
     RunCheckpoints checkpoints(open, trainer, phase);
@@ -154,23 +154,17 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
         return parse_real("tuned value", fmt::format("{:.4g}", value));
     };
     const bool given = !config.plan.open.clip_norm;
-    TunedStep step = tuned_step(g,
-                                given ? std::optional(config.plan.clip_norm) : std::nullopt,
-                                prepared.tuning.noise,
-                                config.plan.rounds,
-                                config.plan.momentum);
-    // 1 / g^2 is natural where errors are about 1, as with targets that are standardised. In units
-    // of their bounds they are a few tenths.
-    constexpr double in_units_of_bounds = 0.1;
-    // Agents with other records pull models elsewhere: measured with the hospitals of
-    // examples/heart and with dirichlet:1 on a9a, where half the step has the lower loss and no
-    // less accuracy.
-    constexpr double among_others = 0.5;
     const Run& run = prepared.run;
-    if (may_differ_in_kind(run)) step.step_size *= among_others;
-    if (run.shape.table && run.shape.target == Target::value && !config.task.table.bounds.empty() &&
-        !prepared.tuning.measured.moments)
-        step.step_size *= in_units_of_bounds;
+    TunedStep step =
+        tuned_step({.norm = g,
+                    .clip_norm = given ? std::optional(config.plan.clip_norm) : std::nullopt,
+                    .noise = prepared.tuning.noise,
+                    .rounds = config.plan.rounds,
+                    .momentum = config.plan.momentum,
+                    .differing_records = may_differ_in_kind(run),
+                    .values_in_bounds = run.shape.table && run.shape.target == Target::value &&
+                                        !config.task.table.bounds.empty() &&
+                                        !prepared.tuning.measured.moments});
     if (!given) step.clip_norm = rounded(step.clip_norm);
     step.step_size =
         config.plan.open.step_size ? rounded(step.step_size) : config.plan.steps.step_size;
@@ -235,8 +229,7 @@ std::vector<std::unique_ptr<Objective>> norm_histograms(const PreparedRun& prepa
 
 /// What a survey is to reveal of a record.
 struct SurveyDemand {
-    Survey::Kind kind = Survey::Kind::norms;
-    double share = 0;     ///< of mu^2
+    const SurveyKind* kind = nullptr;
     double length = 1;    ///< most that one record adds, L2
     double replaced = 2;  ///< most that a record which is replaced changes, in units of `length`
     std::uint32_t key_epoch = 0;
@@ -252,7 +245,6 @@ Survey agree_on_survey(const SurveyDemand& demand,
     const int agents = run.plan.agents;
     const Adjacency adjacency = run.config.plan.adjacency;
     Survey survey;
-    survey.kind = demand.kind;
     survey.plan = run.plan;
     survey.clip_norm = demand.length * (adjacency == Adjacency::record ? demand.replaced / 2 : 1);
     survey.exchanges = consensus_gossip(mixing, little_difference, most_exchanges).steps();
@@ -267,7 +259,8 @@ Survey agree_on_survey(const SurveyDemand& demand,
                 agent_exposure(adjacency, {}, survey.clip_norm, 1, records[place], 1));
             budgets.push_back(
                 training.run_budgets[static_cast<std::size_t>(run.members.number(u))]);
-            budgets.back().limit = PrivacyLoss::gaussian(survey_mu(budgets.back(), demand.share));
+            budgets.back().limit =
+                PrivacyLoss::gaussian(survey_mu(budgets.back(), demand.kind->share));
         }
         if (network.process() != 0) return;
         const Eigen::VectorXd precision = coalition_precision(run.plan, coalition);
@@ -295,9 +288,11 @@ Survey agree_on_survey(const SurveyDemand& demand,
         survey.phase = first_phase(survey.plan, exposures, std::move(use), 1);
         survey.phase.members = run.members;
         survey.phase.key_epoch = demand.key_epoch;
-        survey.phase.survey = survey.name();
-        survey.phase.sessions = {
-            Hasher("sotto.survey.v1").add_bytes(run.session.run_id).add(survey.name()).finish()};
+        survey.phase.survey = demand.kind;
+        survey.phase.sessions = {Hasher("sotto.survey.v1")
+                                     .add_bytes(run.session.run_id)
+                                     .add(demand.kind->name)
+                                     .finish()};
     });
     verify_agreement(network, run.topography, survey.plan, exposures, budgets, coalition);
     return survey;
@@ -313,8 +308,7 @@ std::vector<Survey> agree_on_surveys(const Run& run,
     std::vector<Survey> surveys;
     if (measured.moments)
         surveys.push_back(agree_on_survey(
-            {.kind = Survey::Kind::moments,
-             .share = moments_share,
+            {.kind = &survey_of_moments,
              .length = std::sqrt(static_cast<double>(task.moments.front()->dimension())),
              .key_epoch = key_epoch++},
             phase,
@@ -322,13 +316,11 @@ std::vector<Survey> agree_on_surveys(const Run& run,
             task.records));
     if (measured.norms)
         // Two counts change by one where a record is replaced.
-        surveys.push_back(agree_on_survey({.kind = Survey::Kind::norms,
-                                           .share = norms_share,
-                                           .replaced = std::sqrt(2.0),
-                                           .key_epoch = key_epoch},
-                                          phase,
-                                          run,
-                                          task.records));
+        surveys.push_back(agree_on_survey(
+            {.kind = &survey_of_norms, .replaced = std::sqrt(2.0), .key_epoch = key_epoch},
+            phase,
+            run,
+            task.records));
     return surveys;
 }
 
@@ -340,7 +332,7 @@ void carry_out_surveys(OpenRun& open) {
         static_cast<int>(prepared.history.phases.size()) - static_cast<int>(surveys.size());
     for (std::size_t k = 0; k < surveys.size(); ++k) {
         const int phase = first + static_cast<int>(k);
-        if (surveys[k].kind == Survey::Kind::moments)
+        if (surveys[k].phase.survey == &survey_of_moments)
             take_moments(prepared,
                          sums_of(open, surveys[k], std::exchange(prepared.moments, {}), phase));
         else

@@ -21,17 +21,10 @@ struct AgreedPhase;
 /// contributes a vector of bounded length; agents send noisy sums as they send models, and mix them
 /// until all know the same. A phase of the ledger, with an epoch of the training's keys of its own.
 struct Survey {
-    enum class Kind {
-        moments,  ///< of columns (column_moments.hpp), for --standardise private
-        norms     ///< how many records have gradients of which norm (norm_histogram.hpp)
-    };
-    Kind kind = Kind::norms;
     NoisePlan plan;        ///< that of the training, scaled
-    PrivacyPhase phase;    ///< of places
+    PrivacyPhase phase;    ///< of places; of the kind `phase.survey`
     double clip_norm = 1;  ///< half the sensitivity if a record is replaced, else the sensitivity
     int exchanges = 1;     ///< K, until agents differ by a thousandth
-
-    [[nodiscard]] std::string name() const { return kind == Kind::norms ? "norms" : "moments"; }
 };
 
 /// The surveys of a training, in order. The plan of the training is scaled so that it protects

@@ -78,8 +78,10 @@ class DeviatingNetwork final : public Network {
         return inner_->fold_over_agents(changed, fold, check);
     }
     std::string broadcast(const std::string& bytes, std::uint64_t most_bytes) override {
-        std::string said = inner_->broadcast(bytes, most_bytes);
-        if (deviation_.broadcast) deviation_.broadcast(said);
+        std::string said = bytes;
+        if (deviation_.broadcast && process() == 0) deviation_.broadcast(said);
+        said = inner_->broadcast(said, most_bytes);
+        if (deviation_.two_faced) said = bytes;
         return said;
     }
     std::vector<std::string> all_gather(const std::string& bytes,

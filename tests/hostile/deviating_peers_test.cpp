@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 #include <string>
 
 #include "cli/program.hpp"
@@ -40,6 +41,21 @@ const Arguments common_seed{"--mechanism", "corn"};
 const Arguments neighbourhood_seeds{
     "--mechanism", "corn-hbc", "--seed-groups", "neighbourhoods", "--topology", "path"};
 const Arguments with_roster{"--roster", "roster", "--identity", "id-%r"};
+const Arguments tuned{"--task", "logistic", "--rounds", "auto", "--adjacency", "record-add-remove"};
+const Arguments scaled{"--data",
+                       "table.csv",
+                       "--label",
+                       "y",
+                       "--bounds",
+                       "a=-4:4,b=-4:4",
+                       "--standardise",
+                       "private",
+                       "--task",
+                       "logistic",
+                       "--rounds",
+                       "auto",
+                       "--adjacency",
+                       "record-add-remove"};
 const Arguments impatient{"--stall-abort", "2"};
 const Arguments very_impatient{"--stall-abort", "0.3"};
 
@@ -73,6 +89,18 @@ void make_identities(const TempDir& directory, const DeviatingPeer& peer) {
     }
     const auto entries = lines_of(content_of(directory / "roster"));
     ::setenv("SOTTO_TEST_IDENTITY", entries.at(1).substr(0, 64).c_str(), 1);
+}
+
+/// Two columns and a label, for cases with private moments.
+void make_table(const TempDir& directory) {
+    std::mt19937 dice(1);
+    std::normal_distribution<double> normal;
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 3000; ++i) {
+        const double a = normal(dice), b = normal(dice);
+        text += fmt::format("{:.3f},{:.3f},{}\n", a, b, a + b > 0 ? "yes" : "no");
+    }
+    write_file_atomically(directory / "table.csv", text);
 }
 
 Outcome train_with(const TempDir& directory, const DeviatingPeer& peer) {
@@ -114,6 +142,7 @@ TEST_P(DeviatingPeers, HaveTheOutcomeTheyMustHave) {
     const DeviatingPeer& peer = GetParam();
     const TempDir directory;
     ASSERT_NO_FATAL_FAILURE(make_identities(directory, peer));
+    if (peer.options == scaled) make_table(directory);
     const Outcome outcome = train_with(directory, peer);
     EXPECT_FALSE(outcome.timed_out);
     if (outcome.exit_code != peer.own_exit_code) {
@@ -273,6 +302,27 @@ INSTANTIATE_TEST_SUITE_P(
                       3,
                       {"the model of agent 2 has 9000000000000000000 parameters"}},
         DeviatingPeer{"resumes_alone", 5, {"rank 2 with it"}}),
+    name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(
+    InPaidRounds,
+    DeviatingPeers,
+    ::testing::Values(
+        DeviatingPeer{"chooses_other_rounds", 5, {"rank 0", "999"}, tuned, 0},
+        DeviatingPeer{"chooses_other_noise", 5, {"rank 0"}, tuned, 0},
+        DeviatingPeer{"chooses_nan_records", 5, {"batch-size"}, tuned, 0},
+        DeviatingPeer{"measures_moments_too", 5, {"rank 0 chose to measure moments"}, tuned, 0},
+        DeviatingPeer{"measures_no_norms", 5, {"rank 0"}, tuned, 0},
+        DeviatingPeer{"halves_the_noise_of_a_survey", 4, {"agent"}, tuned, 0},
+        DeviatingPeer{"has_no_noise_in_a_survey", 5, {"rank 0 chose 0"}, tuned, 0},
+        DeviatingPeer{"halves_it_for_others_only", 4, {"rank"}, tuned, 0},
+        DeviatingPeer{"says_longer_gradients", 5, {"agent", "most gradients have norms"}, tuned, 0},
+        DeviatingPeer{"says_a_bin_beyond_the_last", 5, {"agent"}, tuned, 0},
+        DeviatingPeer{"says_a_bin_before_the_first", 5, {"agent"}, tuned, 0},
+        DeviatingPeer{"says_a_place_outside_its_bin", 5, {"agent"}, tuned, 0},
+        DeviatingPeer{"says_other_moments", 5, {"agent", "other moments of columns"}, scaled, 0},
+        DeviatingPeer{"says_moments_of_nan", 5, {"moment"}, scaled, 0},
+        DeviatingPeer{"says_too_few_moments", 5, {"3 moments of columns"}, scaled, 0}),
     name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sodium.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <regex>
+#include <sstream>
 #include <utility>
 
 #include "hostile/deviations.hpp"
@@ -243,11 +248,60 @@ std::vector<Deviation> failures() {
     };
 }
 
+/// What rank 0 says before and after a paid round: text of so many numbers.
+Deviation says_of_surveys(const std::string& name,
+                          std::size_t numbers,
+                          const std::function<void(std::vector<std::string>&)>& change,
+                          bool two_faced = true) {
+    return {.name = name,
+            .broadcast =
+                [numbers, change](std::string& said) {
+                    static const std::regex number("[0-9.e+-]+( [0-9.e+-]+)*");
+                    if (!std::regex_match(said, number)) return;
+                    std::istringstream stream(said);
+                    std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+                    if (words.size() != numbers) return;
+                    change(words);
+                    said = fmt::format("{}", fmt::join(words, " "));
+                },
+            .two_faced = two_faced};
+}
+
+std::vector<Deviation> surveys() {
+    const auto instead = [](std::size_t word, const std::string& text) {
+        return [word, text](std::vector<std::string>& words) { words.at(word) = text; };
+    };
+    const auto times = [](double factor) {
+        return [factor](std::vector<std::string>& words) {
+            words.at(0) = fmt::format("{}", factor * std::stod(words.at(0)));
+        };
+    };
+    // Choices have five numbers, noise has one, g two, and the moments of two columns four.
+    return {
+        says_of_surveys("chooses_other_rounds", 5, instead(0, "999")),
+        says_of_surveys("chooses_other_noise", 5, instead(2, "1e-9")),
+        says_of_surveys("chooses_nan_records", 5, instead(1, "1e999")),
+        says_of_surveys("measures_moments_too", 5, instead(3, "1")),
+        says_of_surveys("measures_no_norms", 5, instead(4, "0")),
+        says_of_surveys("halves_the_noise_of_a_survey", 1, times(0.5), false),
+        says_of_surveys("has_no_noise_in_a_survey", 1, instead(0, "0"), false),
+        says_of_surveys("halves_it_for_others_only", 1, times(0.5)),
+        says_of_surveys("says_longer_gradients", 2, instead(0, "40")),
+        says_of_surveys("says_a_bin_beyond_the_last", 2, instead(0, "48")),
+        says_of_surveys("says_a_bin_before_the_first", 2, instead(0, "-1")),
+        says_of_surveys("says_a_place_outside_its_bin", 2, instead(1, "1e300")),
+        says_of_surveys("says_other_moments", 4, instead(1, "0.9")),
+        says_of_surveys("says_moments_of_nan", 4, instead(1, "1e999")),
+        says_of_surveys(
+            "says_too_few_moments", 4, [](std::vector<std::string>& words) { words.pop_back(); }),
+    };
+}
+
 }  // namespace
 
 std::vector<Deviation> deviations_in_bootstrap() {
     std::vector<Deviation> all = handshakes();
-    for (const auto& more : {seeds(), statements(), failures()})
+    for (const auto& more : {seeds(), statements(), failures(), surveys()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

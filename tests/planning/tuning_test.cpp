@@ -40,17 +40,28 @@ TEST(Tuning, SharesAreTheSmallestThatAreQuietEnough) {
 }
 
 TEST(Tuning, StepsAreNaturalUntilTheirNoiseCounts) {
-    const TunedStep quiet = tuned_step(2, std::nullopt, 0, 300, 0);
+    const TunedStep quiet = tuned_step({.norm = 2, .rounds = 300});
     EXPECT_EQ(quiet.clip_norm, 1);
     EXPECT_EQ(quiet.step_size, 20);  // 20 / C^2
-    const TunedStep loud = tuned_step(2, std::nullopt, 0.1, 400, 0);
+    const StepCase noisy{.norm = 2, .noise = 0.1, .rounds = 400};
+    const TunedStep loud = tuned_step(noisy);
     EXPECT_DOUBLE_EQ(loud.step_size, 0.7 / (0.1 * 20));  // .7 / (s sqrt T) / C^2
-    EXPECT_DOUBLE_EQ(tuned_step(2, std::nullopt, 0.1, 400, 0.5).step_size, loud.step_size / 2);
+    StepCase other = noisy;
+    other.momentum = 0.5;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, loud.step_size / 2);
+    other.differing_records = true;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, loud.step_size / 4);
+    other.values_in_bounds = true;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, loud.step_size / 40);
+    EXPECT_EQ(tuned_step(other).clip_norm, loud.clip_norm);
     // A clip that is given changes the noise of a step, not the natural step.
-    const TunedStep given = tuned_step(2, 0.5, 0.1, 400, 0);
+    other = noisy;
+    other.clip_norm = 0.5;
+    const TunedStep given = tuned_step(other);
     EXPECT_EQ(given.clip_norm, 0.5);
     EXPECT_DOUBLE_EQ(given.step_size, 2 * loud.step_size);
-    EXPECT_EQ(tuned_step(2, 0.5, 0, 400, 0).step_size, 20);
+    other.noise = 0;
+    EXPECT_EQ(tuned_step(other).step_size, 20);
 }
 
 }  // namespace

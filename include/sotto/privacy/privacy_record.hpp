@@ -1,10 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sotto/core/hash.hpp"
@@ -145,6 +147,17 @@ struct SumHiding {
 /// @throws ConfigError if they hide nothing, with what to change.
 void require_hiding(const SumHiding& hiding);
 
+/// A paid round before a training, in which agents learn a sum over all records.
+struct SurveyKind {
+    std::string_view name;      ///< in run.json, and of the files of its plan and recordings
+    std::string_view measures;  ///< in words
+    double share = 0;           ///< of mu^2 that it spends at most
+};
+inline constexpr SurveyKind survey_of_moments{"moments", "means and deviations of columns", 0.05};
+inline constexpr SurveyKind survey_of_norms{"norms", "norms of gradients", 0.02};
+/// In the order in which they are carried out.
+inline constexpr std::array survey_kinds{&survey_of_moments, &survey_of_norms};
+
 /// Rounds under one noise plan with its own keys: from the start of a run, or from where it was
 /// resumed, to where it ended or was lost.
 struct PrivacyPhase {
@@ -159,8 +172,7 @@ struct PrivacyPhase {
     /// Session ids of the handshakes of all starts that sent messages in this phase, in order.
     /// Nobody chooses them, and no two are equal.
     std::vector<Digest> sessions{};
-    /// What a paid round before the training measures: "norms", "moments"; empty: it trains.
-    std::string survey{};
+    const SurveyKind* survey = nullptr;  ///< of a paid round before the training; null: it trains
 
     /// q_u of a place.
     [[nodiscard]] double probability(int place) const {
