@@ -2,13 +2,14 @@
 
     PYTHONPATH=build/python python3 bench/torch_speed.py [MODEL...] [--batch B] [--steps N] [--gradients ghost|vectorised|one-by-one]
 
-A plain step is forward pass, backward pass and SGD. A round is a whole `peer.step()` of the only agent of a run (mechanism ldp,
-epsilon 8, as many records in every batch, no evaluation within): gradients, clipping, checks with passes of their own, noise,
+A plain step is forward pass, backward pass and SGD. A round is a whole `peer.step()` of the only agent of a run (mechanism ldp
+or none, epsilon 8, as many records in every batch, no evaluation within): gradients, clipping, checks with passes of their own, noise,
 grid, model. Steps and rounds take turns; the ratio is that of their medians. Memory is what a process of its own has at most
-beyond what it had before the first step, over that of a plain step and six vectors of d numbers.
+beyond what it had before the first step, less six vectors of d doubles, over that of a plain step.
 """
 import argparse
-import resource
+import ctypes
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -112,22 +113,24 @@ def plain_step(name, batch):
     return step, sotto.torch.dimension(model)
 
 
-def private_peer(name, batch, rounds, gradients, folder):
+def private_peer(name, batch, rounds, gradients, folder, mechanism="ldp"):
     make, data, opt_in = MODELS[name]
     model = make()
     agent = sotto.Agent(None, sotto.torch.dimension(model), records=batch, initial=sotto.torch.parameters(model), rounds=rounds + 8,
-                        mechanism="ldp", epsilon=8, adjacency="record", batch_size=batch, clip_norm=1, step_size=0.01,
+                        mechanism=mechanism, epsilon=8 if mechanism != "none" else None, adjacency="record", batch_size=batch, clip_norm=1, step_size=0.01,
                         eval_every=1000, quiet=True, run_directory=f"{folder}/run")
     way = gradients or ("ghost" if opt_in else "auto")
     return sotto.torch.PrivatePeer(model, nn.CrossEntropyLoss(), TensorDataset(*data(batch)), agent, gradients=way, threads=0), agent
 
 
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def resident(key):
+    """VmRSS (now) or VmHWM (at most) in bytes."""
+    line = next(line for line in pathlib.Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
+    return int(line.split()[1]) * 1024
 
 
 def memory_of(kind, name, options):
-    """Peak memory in bytes of two steps or rounds, in a process of its own."""
+    """What two steps or rounds need at most, in bytes, in a process of its own."""
     words = [sys.executable, __file__, name, "--batch", str(options.batch), "--memory", kind]
     words += ["--gradients", options.gradients] if options.gradients else []
     return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()[-1])
@@ -137,16 +140,18 @@ def say_memory(kind, name, options):
     with tempfile.TemporaryDirectory() as folder:
         step = plain_step(name, options.batch)[0] if kind == "plain" else private_peer(
             name, options.batch, 2, options.gradients, folder)[0].step
-        before = peak()
+        ctypes.CDLL(None).malloc_trim(0)
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+        before = resident("VmRSS")
         for _ in range(2):
             step()
-        print(max(peak() - before, 1))
+        print(max(resident("VmHWM") - before, 1))
 
 
 def measured(name, options):
     step, dimension = plain_step(name, options.batch)
     with tempfile.TemporaryDirectory() as folder:
-        peer, agent = private_peer(name, options.batch, options.steps, options.gradients, folder)
+        peer, agent = private_peer(name, options.batch, options.steps, options.gradients, folder, options.mechanism)
         plain, private = [], []
         for turn in range(options.steps + 3):
             for times, work in ((plain, step), (private, peer.step)):
@@ -159,7 +164,7 @@ def measured(name, options):
     memory = "-"
     if not options.no_memory:
         ours, theirs = memory_of("private", name, options), memory_of("plain", name, options)
-        memory = f"{max(0, ours - 6 * 4 * dimension) / theirs:.2f}"
+        memory = f"{max(0, ours - 6 * 8 * dimension) / theirs:.2f} ({ours >> 20} of {theirs >> 20} MiB)"
     return [name, peer.gradients, f"{dimension}", f"{plain_ms:.2f}", f"{private_ms:.2f}", f"{private_ms / plain_ms:.2f}", memory,
             " ".join(f"{phase} {spent:.1f}" for phase, spent in phases.items())]
 
@@ -170,6 +175,7 @@ def main():
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--gradients")
+    parser.add_argument("--mechanism", default="ldp", help="none: without noise (default: %(default)s)")
     parser.add_argument("--no-memory", action="store_true")
     parser.add_argument("--memory", choices=["plain", "private"], help=argparse.SUPPRESS)
     options = parser.parse_args()

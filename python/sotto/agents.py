@@ -358,6 +358,20 @@ def clipped_sum(
     return _core.clipped_sum(gradients, clip_norm)
 
 
+def clipped_difference(
+    found: npt.NDArray[Any], gradient: list[npt.NDArray[Any]], clip_norm: float
+) -> tuple[float, float, float]:
+    """How far `found`, d numbers, is from a gradient clipped as an Agent clips it. LOCAL.
+
+    :param gradient: d numbers in parts that follow each other, of the type of `found`.
+    :param clip_norm: NaN: the gradient is not clipped.
+    :returns: length of the difference, of the clipped gradient, and of the gradient before; NaN for
+        one that is not finite, which counts as zero.
+    :raises ConfigError: for arrays of other types or lengths.
+    """
+    return _core.clipped_difference(found, gradient, clip_norm)
+
+
 def communicator() -> "Communicator | None":
     """The communicator of all processes that mpirun started; None for a single process."""
     if not _core.launched():

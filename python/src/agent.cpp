@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "core/column_sums.hpp"
 #include "job.hpp"
 #include "learn/clipped_records.hpp"
 #include "learn/handed_objective.hpp"
@@ -367,10 +368,9 @@ class Agent {
             functions.clipped_sum = AskedSums(py::reinterpret_borrow<py::function>(given), self);
             return;
         }
-        if (setup_.config.pad_rounds || setup_.config.plan.learn_clip)
+        if (setup_.config.pad_rounds)
             throw ConfigError(
-                "gradients: with pad_rounds or a learnt clip norm a function computes the sum: of "
-                "rows that pad too, and clipped to the norm that it is given");
+                "gradients: with pad_rounds a function computes the sum, also of rows that pad");
         const KeptSum sum(given);
         functions.most_summed_rows = std::max<Eigen::Index>(1, std::ssize(rows()));
         functions.clipped_sum = [sum](const auto&, auto, double) { return sum.view(); };
@@ -444,6 +444,50 @@ py::tuple clipped_sum(const py::object& given, double clip_norm) {
         gradients_in(array));
 }
 
+/// |found - f g| and f |g| and |g|, for a gradient g in parts and the factor f that clips it.
+template <class Value>
+py::tuple difference_of(const py::array& found, const std::vector<py::array>& parts, double clip) {
+    using Values = Eigen::Map<const Eigen::VectorX<Value>>;
+    constexpr Eigen::Index block = 4096;  // summed in the type of its values
+    std::vector<Values> all;
+    Eigen::Index size = 0;
+    double squares = 0;
+    for (const py::array& part : parts) {
+        if (!py::isinstance<py::array_t<Value, py::array::c_style>>(part))
+            throw ConfigError("gradient: its parts must be contiguous and of one type");
+        const auto& added = all.emplace_back(static_cast<const Value*>(part.data()), part.size());
+        size += part.size();
+        squares += sum_of_squares(std::span(added.data(), static_cast<std::size_t>(added.size())));
+    }
+    if (found.size() != size)
+        throw ConfigError(fmt::format("found: {} values are not allowed ({})", found.size(), size));
+    const double norm = std::sqrt(squares);
+    const double factor = !std::isfinite(norm) ? 0 : norm > clip ? clip / norm : 1;
+    const auto* mine = static_cast<const Value*>(found.data());
+    double difference = 0;
+    for (const Values& part : all)
+        for (Eigen::Index k = 0; k < part.size(); k += block) {
+            const Eigen::Index count = std::min(block, part.size() - k);
+            const Values own(mine + k, count);
+            difference +=
+                factor == 0
+                    ? own.squaredNorm()
+                    : (own - static_cast<Value>(factor) * part.segment(k, count)).squaredNorm();
+            if (k + count == part.size()) mine += part.size();
+        }
+    return py::make_tuple(std::sqrt(difference), factor == 0 ? 0 : factor * norm, norm);
+}
+
+py::tuple clipped_difference(const py::array& found,
+                             const std::vector<py::array>& parts,
+                             double clip) {
+    if (py::isinstance<py::array_t<float, py::array::c_style>>(found))
+        return difference_of<float>(found, parts, clip);
+    if (py::isinstance<py::array_t<double, py::array::c_style>>(found))
+        return difference_of<double>(found, parts, clip);
+    throw ConfigError("found: it must be a contiguous array of type float32 or float64");
+}
+
 Digest digest_from(const py::bytes& bytes) {
     const auto text = static_cast<std::string>(bytes);
     Digest digest{};
@@ -478,6 +522,11 @@ std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
 
 void bind_agent(py::module_& module) {
     module.def("clipped_sum", &clipped_sum, py::arg("gradients"), py::arg("clip_norm"));
+    module.def("clipped_difference",
+               &clipped_difference,
+               py::arg("found"),
+               py::arg("gradient"),
+               py::arg("clip_norm"));
     py::class_<Agent>(module, "Agent")
         .def(py::init(&make_agent),
              py::arg("communicator"),

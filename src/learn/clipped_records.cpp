@@ -23,8 +23,24 @@ double ClippedRecords::scale_of(const RangedNorm& norm) const {
            grid_step_;
 }
 
+namespace {
+
+/// The norm, if no square leaves the range of doubles, nor their sum; the same bits for values of
+/// both types.
+template <class Value>
+std::optional<RangedNorm> plain_norm(std::span<const Value> values) {
+    constexpr double smallest_safe = 0x1p-600, largest_safe = 0x1p600;
+    const double squares = sum_of_squares(values);
+    if (!(squares >= smallest_safe && squares <= largest_safe)) return std::nullopt;
+    return RangedNorm{std::sqrt(squares), 0};
+}
+
+}  // namespace
+
 ClippedRecords::Outcome ClippedRecords::add(Eigen::Ref<Eigen::VectorXd> gradient) {
-    const auto norm = ranged_norm(gradient, false);
+    const auto size = static_cast<std::size_t>(gradient.size());
+    auto norm = plain_norm(std::span<const double>(gradient.data(), size));
+    if (!norm) norm = ranged_norm(gradient, false);
     if (!norm) return Outcome::set_to_zero;
     const double* const column = gradient.data();
     const double scale = scale_of(*norm);
@@ -34,24 +50,21 @@ ClippedRecords::Outcome ClippedRecords::add(Eigen::Ref<Eigen::VectorXd> gradient
 
 template <class Gradients>
 void ClippedRecords::add_all(const Gradients& gradients, const std::function<void(Outcome)>& tell) {
-    // Within these bounds no square leaves the range of doubles, nor their sum.
-    constexpr double smallest_safe = 0x1p-600, largest_safe = 0x1p600;
     using Value = typename Gradients::Scalar;
     const auto size = static_cast<std::size_t>(gradients.rows());
     std::vector<const Value*> columns;
     std::vector<double> scales;
     for (Eigen::Index j = 0; j < gradients.cols(); ++j) {
         const Value* const column = gradients.data() + j * gradients.rows();
-        const double squares = sum_of_squares(std::span(column, size));
-        if (!(squares >= smallest_safe && squares <= largest_safe)) {
+        const auto norm = plain_norm(std::span(column, size));
+        if (!norm) {
             Eigen::VectorXd gradient = gradients.col(j).template cast<double>();
             tell(add(gradient));
             continue;
         }
-        const RangedNorm norm{std::sqrt(squares), 0};
         columns.push_back(column);
-        scales.push_back(scale_of(norm));
-        tell(shortens(norm) ? Outcome::shortened : Outcome::whole);
+        scales.push_back(scale_of(*norm));
+        tell(shortens(*norm) ? Outcome::shortened : Outcome::whole);
     }
     add_truncated(columns, scales, std::span(sum_.data(), size));
 }

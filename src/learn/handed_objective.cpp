@@ -55,7 +55,7 @@ void require_short(const HandedGradients& sum,
                    const Eigen::Map<const Eigen::VectorXd>& norms,
                    double clip_norm) {
     constexpr double rounding = 1e-3;
-    double most = 0;
+    double most = clip_norm * 0x1p-30;  // squares of shorter gradients may be zero in floats
     for (const double norm : norms)
         if (std::isfinite(norm)) most += std::min(norm, clip_norm);
     const double length = std::visit(

@@ -73,14 +73,15 @@ class Modes:
             if isinstance(layer, torch.nn.modules.dropout._DropoutNd):
                 layer.training = False
             elif isinstance(layer, (torch.nn.MultiheadAttention, torch.nn.RNNBase)):
-                within.append((layer, layer.dropout))
-                layer.dropout = 0.0
+                part: Any = layer
+                within.append((part, part.dropout))
+                part.dropout = 0.0
         try:
             yield
         finally:
             self.restore()
-            for layer, share in within:
-                layer.dropout = share
+            for part, share in within:
+                part.dropout = share
 
     @contextlib.contextmanager
     def evaluating(self) -> Iterator[None]:

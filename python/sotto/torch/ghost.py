@@ -3,17 +3,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Callable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 
 import torch
 
 from .data import Batch
+from .dropout import Masks, replaced
 from .errors import ModelError
 from .flat import FlatParameters
 from .layers import RULES, Found, Tensors, product
 from .losses import RecordLoss
 from .recordwise import refuse_call, unsafe_part
-from .terms import ParameterGradients, RecordSum, Rows
+from .sums import RecordSum
+from .terms import ParameterGradients, Rows
 from .unrolled import UNROLLED
 from .vectorised import vectorisation
 
@@ -55,6 +57,7 @@ class Tape:
 
     def __init__(self, copies: bool) -> None:
         self.calls: list[_Call] = []
+        self.masks = Masks()
         self._copies = copies
         self._name = ""
 
@@ -67,6 +70,10 @@ class Tape:
         found = torch.nn.functional.linear(values, weight, bias)
         self.watch((values,), (found,), lambda inputs, slopes: product(weight, bias, inputs[0], slopes[0]))
         return found
+
+    def dropout(self, values: torch.Tensor, share: float, training: bool) -> torch.Tensor:
+        """Dropout whose masks are kept."""
+        return self.masks.dropout(values, share, training)
 
     def run(self, layer: Any, forward: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
         """Calls a layer, and keeps what its rule needs."""
@@ -169,42 +176,40 @@ class GhostGradients:
             raise ModelError(f"model: {unsafe_part(self._model)}, and did not when training began; use gradients='vectorised'")
         tape = Tape(self._copies)
         handles = [layer.register_forward_pre_hook(refuse_call) for layer in self._model.modules() if known]
-        before = [layer.__dict__.get("forward") for layer in self._layers]
-        for layer in self._layers:
-            layer.__dict__["forward"] = functools.partial(tape.run, layer, layer.forward)
+        forwards = [(layer, functools.partial(tape.run, layer, layer.forward)) for layer in self._layers]
+        forwards += [(layer, functools.partial(tape.masks.run, layer, layer.forward))
+                     for layer in Masks.layers(self._model) if type(layer) not in UNROLLED]
         try:
-            yield tape
+            with replaced(forwards):
+                yield tape
         finally:
-            for layer, own in zip(self._layers, before):
-                del layer.__dict__["forward"]
-                if own is not None:
-                    layer.__dict__["forward"] = own
             for handle in handles:
                 handle.remove()
 
-    def _run(self, batch: Batch) -> tuple[list[_Call], torch.Tensor]:
+    def _run(self, batch: Batch) -> tuple[Tape, torch.Tensor]:
         with torch.enable_grad(), self._recording() as tape:
             losses = self._loss(self._model(*batch.inputs), batch.targets, batch.records)
-        return tape.calls, losses
+        return tape, losses
 
     def find(self, batch: Batch) -> RecordSum:
         """What gives norms and weighted sums of the gradients of the losses of B >= 1 records."""
-        calls, losses = self._run(batch)
-        if not self._copies and any(call.changed() for call in calls):
+        tape, losses = self._run(batch)
+        if not self._copies and any(call.changed() for call in tape.calls):
             self._copies = True
-            calls, losses = self._run(batch)
-        outputs = [output for call in calls for output in call.outputs]
+            tape, losses = self._run(batch)
+        outputs = [output for call in tape.calls for output in call.outputs]
         found = list(torch.autograd.grad(losses.sum(), outputs, allow_unused=True) if outputs else ())
         del losses, outputs
         terms: dict[int, list[Any]] = {}
         with torch.no_grad():
-            for call in calls:
-                slopes, found = found[:len(call.outputs)], found[len(call.outputs):]
-                self._add(call, slopes, batch.records, terms)
-        places = {key: self._flat.place(p) for p in self._flat.parameters for key in (id(p),) if key in terms}
-        return RecordSum({key: ParameterGradients(parts) for key, parts in terms.items()}, places, self._flat.vector, batch.records)
+            while tape.calls:  # the last one first; what is done with needs no memory
+                call = tape.calls.pop()
+                self._add(call, [found.pop() for _ in call.outputs][::-1], batch.records, terms)
+        places = {id(parameter): self._flat.place(parameter) for parameter in self._flat.parameters}
+        return RecordSum({key: ParameterGradients(parts) for key, parts in terms.items()}, places, self._flat.vector, batch.records,
+                         tape.masks)
 
-    def _add(self, call: _Call, slopes: list[Optional[torch.Tensor]], records: int, terms: dict[int, list[Any]]) -> None:
+    def _add(self, call: _Call, slopes: Sequence[Optional[torch.Tensor]], records: int, terms: dict[int, list[Any]]) -> None:
         if all(slope is None for slope in slopes):
             return
         full = tuple(torch.zeros_like(output) if slope is None else slope for slope, output in zip(slopes, call.outputs))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Callable, Optional, Protocol, Sequence
+from typing import Callable, Optional, Protocol
 
 import torch
 
@@ -39,11 +39,11 @@ class RecordGradients(Protocol):
 class FoundGradients(Protocol):
     """Gradients of B records that may be in memory or not."""
 
-    def norms(self) -> torch.Tensor:
-        """(B,), double; NaN where one is not finite."""
+    def norm(self, place: int) -> float:
+        """Of one record; NaN where its gradient is not finite."""
 
-    def clipped(self, places: Sequence[int], clip_norm: float) -> torch.Tensor:
-        """(places, d): those of some records, clipped (NaN: as they are); zeros for one that is not finite."""
+    def clipped(self, place: int, clip_norm: float) -> torch.Tensor:
+        """That of one record, d, clipped (NaN: as it is); zeros for one that is not finite."""
 
 
 class FormedGradients:
@@ -52,15 +52,16 @@ class FormedGradients:
     def __init__(self, matrix: torch.Tensor) -> None:
         self.matrix = matrix
 
-    def norms(self) -> torch.Tensor:
-        return torch.from_numpy(clipped_sum(self.matrix.cpu().numpy(), 1.0)[1])
-
-    def clipped(self, places: Sequence[int], clip_norm: float) -> torch.Tensor:
+    def norm(self, place: int) -> float:
         """By sotto.Agent's own code."""
-        rows = self.matrix[list(places)].cpu()
+        return float(clipped_sum(self.matrix[place:place + 1].cpu().numpy(), 1.0)[1][0])
+
+    def clipped(self, place: int, clip_norm: float) -> torch.Tensor:
+        """By sotto.Agent's own code."""
+        row = self.matrix[place:place + 1].cpu()
         if math.isnan(clip_norm):
-            return torch.where(torch.isfinite(rows).all(1, keepdim=True), rows, torch.zeros_like(rows))
-        return torch.stack([torch.from_numpy(clipped_sum(row.unsqueeze(0).numpy(), clip_norm)[0]) for row in rows])
+            return row[0] if bool(torch.isfinite(row).all()) else torch.zeros_like(row[0])
+        return torch.from_numpy(clipped_sum(row.numpy(), clip_norm)[0]).to(row.dtype)
 
 
 class _Filling:
@@ -165,10 +166,14 @@ class SingleGradients(_Filling):
 
 def sum_gradient(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, batch: Batch, row: torch.Tensor) -> None:
     """Writes the gradient of the sum of the losses of a batch into row (d), by one backward pass."""
+    _write(gradient_parts(model, loss, flat, batch), flat, row.unsqueeze(0))
+
+
+def gradient_parts(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, batch: Batch) -> tuple[Optional[torch.Tensor], ...]:
+    """The same, parameter by parameter; None where one has no effect."""
     with torch.enable_grad():
         losses = loss(model(*batch.inputs), batch.targets, batch.records)
-        found = torch.autograd.grad(losses.sum(), flat.parameters, allow_unused=True)
-    _write(found, flat, row.unsqueeze(0))
+        return torch.autograd.grad(losses.sum(), flat.parameters, allow_unused=True)
 
 
 WAYS: dict[str, Callable[[torch.nn.Module, RecordLoss, FlatParameters], RecordGradients]] = {

@@ -18,7 +18,7 @@ Tensors = tuple[torch.Tensor, ...]
 Found = Iterator[tuple[Optional[torch.Tensor], Callable[[], Any]]]
 Rule = Callable[[Any, Tensors, Tensors], Found]
 
-_FEW_CHANNELS = 32  # up to which torch convolves all records as groups faster than it multiplies patches
+_GROUPED_CHANNELS = range(4, 33)  # with so many torch convolves all records as groups faster than it multiplies patches
 
 
 def _over_middle(values: torch.Tensor, kept: int) -> torch.Tensor:
@@ -75,14 +75,14 @@ def _convolution(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:
         views = images.as_strided(
             (*images.shape[:2], *shape[2:], *size),
             (*steps[:2], *(a * b for a, b in zip(steps[2:], layer.dilation)), *(a * b for a, b in zip(steps[2:], layer.stride))))
-        return views.reshape(len(images), layer.groups, shape[1:].numel(), size_of(size)).transpose(2, 3)
+        return views.reshape(len(images), layer.groups, shape[1:].numel(), torch.Size(size).numel()).transpose(2, 3)
 
     def weight(images: torch.Tensor, slope: torch.Tensor, groups: int = 1) -> torch.Tensor:
         return _CONVOLUTION_WEIGHT[len(shape) - 2](images, (groups * shape[0], *shape[1:]), slope, stride=layer.stride,
                                                    dilation=layer.dilation, groups=groups * layer.groups)
 
     def rows(images: torch.Tensor, slope: torch.Tensor) -> torch.Tensor:
-        if shape[1] > _FEW_CHANNELS:
+        if shape[1] not in _GROUPED_CHANNELS:
             return term(images, slope).products().rows()
         return weight(images.reshape(1, -1, *images.shape[2:]), slope.reshape(1, -1, *slope.shape[2:]), len(slope)).view(len(slope), -1)
 
@@ -96,11 +96,6 @@ def _convolution(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:
 
     yield layer.weight, found
     yield layer.bias, lambda: Rows(_over_positions(slopes[0]))
-
-
-def size_of(shape: tuple[int, ...]) -> int:
-    """Number of places of a shape."""
-    return torch.Size(shape).numel()
 
 
 def _embedding(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:

@@ -17,7 +17,7 @@ from .ghost import GhostGradients
 from .gradients import FormedGradients, sum_gradient
 from .losses import Loss, RecordLoss
 from .rows import RowCheck
-from .terms import RecordSum
+from .sums import RecordSum
 from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
 
 _CHECKED_RECORDS = 3

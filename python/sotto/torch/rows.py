@@ -9,13 +9,15 @@ from typing import Any, Iterator, Optional, Sequence
 import numpy
 import torch
 
+from ..agents import clipped_difference
 from .checks import Modes
 from .data import Batch
+from .dropout import NotTheSame
 from .errors import ModelError
 from .flat import FlatParameters
-from .gradients import FAILURES, FormedGradients, FoundGradients, RecordGradients, SingleGradients, first_line
+from .gradients import FAILURES, FormedGradients, FoundGradients, RecordGradients, SingleGradients, first_line, gradient_parts
 from .losses import RecordLoss
-from .terms import with_room
+from .sums import RecordSum, with_room
 
 _COMPARED = 2  # records a round, on average
 _COMPANY = 4  # records of a pass that is made for the comparison, where rows cannot mix
@@ -29,10 +31,10 @@ class RowCheck:
     """Compares a few random rows of gradients with a forward and backward pass of that record alone.
 
     What counts is what leaves the agent: the difference of the clipped gradients. Where the pass drew random numbers
-    (Dropout) no two passes have the same, so rows and single passes are computed once more without Dropout, or in eval()
-    where other parts draw; with hooks that are the user's word the whole batch is, otherwise a few of it. What differs is
-    computed again in double precision before the job ends: at a kink of the model, such as that of ReLU, rounding can make
-    a difference that is no mixing.
+    (Dropout) no two passes have the same: single passes get the masks of their records again (ghost). Where that is not
+    possible, both sides are computed once more without Dropout, or in eval() where other parts draw; of the user's word the
+    whole batch is, otherwise a few of it. What differs is computed again in double precision before the job ends: at a kink
+    of the model, such as that of ReLU, rounding can make a difference that is no mixing.
 
     :param batch_size: records a round, on average.
     """
@@ -82,13 +84,15 @@ class RowCheck:
         drew = self._changed(before)
         with self._own_generators():
             if not drew:
-                deviation = self._worst(found, chosen, self._singles(alone))
+                deviation = self._worst(found, chosen, alone)
                 if deviation is None:
                     return
                 drew = not torch.equal(self._singles(alone).matrix, self._singles(alone).matrix)  # by a generator that is not torch's
                 if not drew:
                     self._again(way, batch, chosen, alone, deviation)
                     return
+            elif self._same_with_masks(found, chosen, alone, batch.records):
+                return
             self._without_randomness(way, batch, chosen, alone)
 
     def _changed(self, before: list[torch.Tensor]) -> bool:
@@ -103,6 +107,20 @@ class RowCheck:
     def _singles(self, records: Batch) -> FormedGradients:
         return SingleGradients(self._model, self._loss, self._flat).find(records.copies(range(records.records)))
 
+    def _same_with_masks(self, found: FoundGradients, chosen: list[int], alone: Batch, records: int) -> bool:
+        """Whether single passes with the masks that Dropout drew for these records give the same; not, where others draw too."""
+        if not isinstance(found, RecordSum) or found.masks is None:
+            return False
+        before = self.drawn()
+        try:
+            for i, place in enumerate(chosen):
+                with found.masks.given_again(self._model, place, records):
+                    if self._worst(found, [place], alone.copies([i])) is not None:
+                        return False
+        except NotTheSame:
+            return False
+        return not self._changed(before)
+
     def _without_randomness(self, way: RecordGradients, batch: Batch, chosen: list[int], alone: Batch) -> None:
         """Both sides once more, without what is random."""
         others = [place for place in range(batch.records) if place not in chosen]
@@ -111,7 +129,7 @@ class RowCheck:
             before = self.drawn()
             with modes():
                 found = way.find(batch.copies(company))
-                deviation = self._worst(found, range(len(chosen)), self._singles(alone))
+                deviation = self._worst(found, range(len(chosen)), alone)
                 if self._changed(before):
                     continue
                 if deviation is None:
@@ -145,25 +163,33 @@ class RowCheck:
         model = copy.deepcopy(self._model).double()
         loss, flat = self._loss.double(), FlatParameters(model)
         found = type(way)(model, loss, flat).find(batch.copies(range(batch.records)).double())
-        wanted = SingleGradients(model, loss, flat).find(alone.copies(range(alone.records)).double())
-        return self._worst(found, chosen, wanted)
+        return self._worst(found, chosen, alone.double(), (model, loss, flat))
 
-    def _worst(self, found: FoundGradients, places: Sequence[int], wanted: FormedGradients) -> Optional[float]:
-        """The largest difference beyond the tolerance of clipped gradients or of norms, over the clip norm (or the gradient's own);
-        None if there is none."""
-        kind = wanted.matrix.dtype
-        relative, absolute = _TOLERANCES[kind]
-        if wanted.matrix.device.type == "cuda" and kind == torch.float32 and _coarse_products():
+    def _worst(self, found: FoundGradients, places: Sequence[int], alone: Batch, of: Any = None) -> Optional[float]:
+        """The largest difference beyond the tolerance from single passes of these records, of clipped gradients or of norms, over
+        the clip norm (or the gradient's own); None if there is none. :param of: model, loss and parameters, not one's own."""
+        model, loss, flat = of or (self._model, self._loss, self._flat)
+        largest = -1.0
+        for i, place in enumerate(places):
+            parts = gradient_parts(model, loss, flat, alone.copies([i]))
+            deviation = self._deviation(found.clipped(place, self._clip_norm), found.norm(place), parts, flat,
+                                        isinstance(found, FormedGradients))
+            largest = max(largest, deviation)
+        return largest if largest >= 0 else None
+
+    def _deviation(self, ours: torch.Tensor, norm: float, parts: Sequence[Any], flat: FlatParameters, formed: bool) -> float:
+        """Of one record, from the parts of its gradient; below 0 within the tolerance."""
+        relative, absolute = _TOLERANCES[ours.dtype]
+        if ours.device.type == "cuda" and ours.dtype == torch.float32 and _coarse_products():
             relative, absolute = _COARSE
-        clip = self._clip_norm if isinstance(found, FormedGradients) else with_room(self._clip_norm, kind)
-        ours = found.clipped(places, self._clip_norm).double().cpu()
-        theirs = wanted.clipped(range(len(places)), clip).double()
-        lengths = theirs.norm(dim=1)
-        unit = lengths.clamp(min=_LEAST_NORM) if math.isnan(clip) else torch.full_like(lengths, clip)
-        difference = (ours - theirs).norm(dim=1)
-        norms, others = (torch.nan_to_num(x, nan=0.0).cpu() for x in (found.norms()[list(places)], wanted.norms()))
-        beyond = (difference > relative * lengths + absolute * unit) | ((norms - others).abs() > relative * others + absolute * unit)
-        return float((torch.maximum(difference, (norms - others).abs()) / unit)[beyond].max()) if bool(beyond.any()) else None
+        clip = self._clip_norm if formed else with_room(self._clip_norm, ours.dtype)
+        theirs = [(torch.zeros_like(p) if part is None else part).detach().contiguous().cpu().numpy()
+                  for p, part in zip(flat.parameters, parts)]
+        difference, length, wanted = clipped_difference(ours.cpu().numpy(), theirs, clip)
+        unit = max(length, _LEAST_NORM) if math.isnan(clip) else clip
+        of_norms = abs((norm if math.isfinite(norm) else 0.0) - (wanted if math.isfinite(wanted) else 0.0))
+        beyond = difference > relative * length + absolute * unit or of_norms > relative * wanted + absolute * unit
+        return max(difference, of_norms) / unit if beyond else -1.0
 
 
 def _coarse_products() -> bool:

@@ -7,8 +7,7 @@ weights from what is kept, without a second backward pass: Bu, Wang, Zha, Karypi
 """
 from __future__ import annotations
 
-import math
-from typing import Any, Callable, NamedTuple, Optional, Protocol, Sequence
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 import torch
 
@@ -22,8 +21,8 @@ class Term(Protocol):
     def measured(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Squared norms (B,), and the norms, or what these would be if nothing in products cancelled, to bound rounding."""
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
-        """Adds the sum over records, each times its weight (B,), to total (N)."""
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor, beta: int) -> None:
+        """total (N) = beta total + the sum over records, each times its weight (B,); with beta 0 whatever total was."""
 
     def rows(self) -> torch.Tensor:
         """The gradients, (B, N)."""
@@ -50,8 +49,8 @@ class Rows(NamedTuple):
     def measured(self) -> tuple[torch.Tensor, torch.Tensor]:
         return _exactly(_squares(self.values))
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
-        total += weights @ self.values
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor, beta: int) -> None:
+        total.addmv_(self.values.t(), weights, beta=beta)
 
     def rows(self) -> torch.Tensor:
         return self.values
@@ -80,7 +79,7 @@ class Products(NamedTuple):
         sizes = (of_slopes.diagonal(0, 1, 2) * of_values.diagonal(0, 1, 2)).sqrt().view(len(self.slopes), -1).sum(1)
         return of_slopes.mul_(of_values).view(len(self.slopes), -1).sum(1), sizes
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor, beta: int) -> None:
         slopes, values = self.slopes, self.values
         if slopes.shape[3] <= values.shape[3]:
             slopes = slopes * weights.view(-1, 1, 1, 1)
@@ -89,7 +88,7 @@ class Products(NamedTuple):
         groups, width, inputs = slopes.shape[1], slopes.shape[3], values.shape[3]
         shaped = total.view(groups, width, inputs)
         for group in range(groups):
-            shaped[group].addmm_(slopes[:, group].reshape(-1, width).t(), values[:, group].reshape(-1, inputs))
+            shaped[group].addmm_(slopes[:, group].reshape(-1, width).t(), values[:, group].reshape(-1, inputs), beta=beta)
 
     def rows(self) -> torch.Tensor:
         slopes, values = self._flat()
@@ -124,7 +123,9 @@ class Places(NamedTuple):
         sums.index_add_(0, line.view(-1), self.values.flatten(0, 1))
         return _exactly(_squares(sums.view(records, -1)))
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor, beta: int) -> None:
+        if beta == 0:
+            total.zero_()
         values = self.values * weights.view(-1, 1, 1)
         total.view(self.lines, -1).index_add_(0, self.index.reshape(-1), values.flatten(0, 1))
 
@@ -172,8 +173,9 @@ class Convolutions(NamedTuple):
             found.append(Rows(part.rows()).measured() if one.is_larger_than_rows() else part.products().measured())
         return torch.cat([squares for squares, _ in found]), torch.cat([sizes for _, sizes in found])
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
-        total += self.weight(self.images, self.slopes * weights.view(-1, *[1] * (self.slopes.dim() - 1)))
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor, beta: int) -> None:
+        found = self.weight(self.images, self.slopes * weights.view(-1, *[1] * (self.slopes.dim() - 1)))
+        total.copy_(found) if beta == 0 else total.add_(found)
 
     def rows(self) -> torch.Tensor:
         return self.rows_of(self.images, self.slopes)
@@ -222,83 +224,18 @@ class ParameterGradients:
         count = max(1, _AT_ONCE // self.rows(parts[:1]).shape[1])
         return torch.cat([_squares(self.rows(part)).double() for part in parts.split(count)])
 
-    def add_weighted(self, weights: torch.Tensor, total: torch.Tensor) -> None:
-        """Adds the sum over records, each times its weight (B,), to total (N)."""
-        for term in self._terms:
-            term.add_weighted(weights, total)
+    def weigh(self, weights: torch.Tensor, total: torch.Tensor) -> None:
+        """Writes the sum over records, each times its weight (B,), into total (N)."""
+        for i, term in enumerate(self._terms):
+            term.weigh(weights, total, min(i, 1))
 
     def rows(self, places: torch.Tensor) -> torch.Tensor:
         """The gradients of the records at these places, (places, N)."""
-        return sum(term.select(places).rows() for term in self._terms)  # type: ignore[return-value]
+        found: torch.Tensor = sum(term.select(places).rows() for term in self._terms)
+        return found
 
     def select(self, places: torch.Tensor) -> ParameterGradients:
         """The same of the records at these places."""
         found = ParameterGradients.__new__(ParameterGradients)
         found._terms = [term.select(places) for term in self._terms]
         return found
-
-
-def with_room(clip_norm: float, kind: torch.dtype) -> float:
-    """What gradients are clipped to: a little less than clip_norm, since rounding changes with a record's company, by about 1e-6 of
-    the clip for each of 256 records in single precision."""
-    return clip_norm * (1 - (2.0 ** -12 if kind == torch.float32 else 2.0 ** -36))
-
-
-class RecordSum:
-    """Gradients of B records by all parameters, which give a sum with weights, and norms.
-
-    :param gradients: of each parameter that has an effect.  :param places: of each in a vector of d numbers, such as `like`.
-    """
-
-    def __init__(self, gradients: dict[Any, ParameterGradients], places: dict[Any, slice], like: torch.Tensor, records: int) -> None:
-        self._gradients, self._places = gradients, places
-        self._like, self._records = like, records
-        self._norms: Optional[torch.Tensor] = None
-
-    def norms(self) -> torch.Tensor:
-        """(B,), double; NaN where a gradient is not finite, or its square is too large for the type of its numbers."""
-        if self._norms is None:
-            total = torch.zeros(self._records, dtype=torch.float64, device=self._like.device)
-            for gradients in self._gradients.values():
-                total += gradients.squared_norms()
-            self._norms = torch.where(torch.isfinite(total), total, torch.full_like(total, float("nan"))).clamp(min=0).sqrt()
-        return self._norms
-
-    def weights(self, clip_norm: float) -> torch.Tensor:
-        """(B,), double: what clips the gradients to a little less than clip_norm (NaN: not at all), since the rounding of norms
-        and sums must not lengthen what a record adds; 0 for one that is not finite."""
-        norms = self.norms()
-        if math.isnan(clip_norm):
-            return torch.isfinite(norms).double()
-        return torch.nan_to_num(with_room(clip_norm, self._like.dtype) / norms, nan=0.0, posinf=1.0).clamp(max=1.0)
-
-    def clipped(self, places: Sequence[int], clip_norm: float) -> torch.Tensor:
-        """(places, d): what each of these records adds to `clipped_sum`."""
-        weights = self.weights(clip_norm)
-        alone = torch.zeros(len(places), self._records, dtype=weights.dtype, device=weights.device)
-        for i, place in enumerate(places):
-            alone[i, place] = weights[place]
-        return torch.stack([self.weighted(each) for each in alone])
-
-    def clipped_sum(self, clip_norm: float) -> torch.Tensor:
-        """The sum of the clipped gradients, d."""
-        return self.weighted(self.weights(clip_norm))
-
-    def weighted(self, weights: torch.Tensor) -> torch.Tensor:
-        """The sum of the gradients, each times its weight (B,), as a vector of d. Records of weight 0 are left out."""
-        total = torch.zeros_like(self._like)
-        kept = weights.nonzero().view(-1)
-        if len(kept) == 0:
-            return total
-        everybody = len(kept) == self._records
-        weights = (weights if everybody else weights[kept]).to(total.dtype)
-        for parameter, gradients in self._gradients.items():
-            (gradients if everybody else gradients.select(kept)).add_weighted(weights, total[self._places[parameter]])
-        return total
-
-    def fill(self, places: Sequence[int], rows: torch.Tensor) -> None:
-        """Writes the gradients of the records at these places into rows, (places, d)."""
-        rows.zero_()
-        index = torch.tensor(list(places), dtype=torch.int64, device=rows.device)
-        for parameter, gradients in self._gradients.items():
-            rows[:, self._places[parameter]] = gradients.rows(index)

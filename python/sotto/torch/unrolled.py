@@ -31,7 +31,7 @@ def _recurrent(gates: Callable[..., Tensors]) -> Callable[..., Any]:
                 ends.append(end)
             x = torch.cat(both, 2)
             if layer.dropout > 0 and level + 1 < layer.num_layers:
-                x = functional.dropout(x, layer.dropout, layer.training)
+                x = tape.dropout(x, layer.dropout, layer.training)
         last = tuple(torch.stack(parts) for parts in zip(*ends))
         return x if layer.batch_first else x.transpose(0, 1), last if len(last) > 1 else last[0]
 
@@ -47,9 +47,14 @@ def _first_states(layer: Any, x: torch.Tensor, state: Any) -> list[Tensors]:
     return list(zip(*(part.unbind(0) for part in (state if parts > 1 else (state,)))))
 
 
+def _parameters(layer: Any, name: str) -> tuple[Any, ...]:
+    """Weights and biases, of inputs and of states; None without biases."""
+    return tuple(getattr(layer, f"{kind}_{name}", None) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+
+
 def _one_direction(layer: Any, tape: Any, gates: Callable[..., Tensors], x: torch.Tensor, name: str,
                    state: Tensors) -> tuple[torch.Tensor, Tensors]:
-    w_ih, w_hh, b_ih, b_hh = (getattr(layer, f"{kind}_{name}", None) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+    w_ih, w_hh, b_ih, b_hh = _parameters(layer, name)
     ours = functional.linear(x, w_ih, b_ih)
     probe = torch.zeros_like(ours).requires_grad_(torch.is_grad_enabled())  # its slopes are those of products with states
     backwards = name.endswith("_reverse")
@@ -84,12 +89,12 @@ def attention(layer: Any, tape: Any, query: torch.Tensor, key: torch.Tensor, val
     parts = _projections(layer, tape, query, key, value, alike)
     heads = layer.num_heads
     query, key, value = (x.unflatten(2, (heads, -1)).transpose(1, 2) for x in parts)
-    scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[3])
+    scores = (query / math.sqrt(query.shape[3])) @ key.transpose(2, 3)
     for mask, shape in ((attn_mask, (-1, heads, *scores.shape[2:])), (key_padding_mask, (len(scores), 1, 1, -1))):
         if mask is not None:
             mask = mask.view(1, 1, *mask.shape) if mask.dim() == 2 and shape[1] == heads else mask.view(shape)
             scores = scores.masked_fill(mask, -math.inf) if mask.dtype == torch.bool else scores + mask
-    shares = functional.dropout(scores.softmax(3), layer.dropout, layer.training)
+    shares = tape.dropout(scores.softmax(3), layer.dropout, layer.training)
     mixed = (shares @ value).transpose(1, 2).flatten(2)
     found = tape.product(mixed, layer.out_proj.weight, layer.out_proj.bias)
     weights = (shares.mean(1) if average_attn_weights else shares) if need_weights else None

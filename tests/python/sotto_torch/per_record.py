@@ -6,7 +6,7 @@ from sotto.torch.data import Batch
 from sotto.torch.flat import FlatParameters
 from sotto.torch.gradients import WAYS
 from sotto.torch.losses import RecordLoss
-from sotto.torch.terms import with_room
+from sotto.torch.sums import with_room
 
 CPU = torch.device("cpu")
 
@@ -50,6 +50,6 @@ def assert_same_sums(model, loss, inputs, targets, wanted, tolerance):
         goal = with_room(clip, flat.vector.dtype)
         factors = (goal / norms).clamp(max=1).unsqueeze(1)
         assert_close(found.clipped_sum(clip), (wanted * factors).sum(0).to(flat.vector.dtype), tolerance)
-        alone = found.clipped([len(targets) - 1], clip)[0]
+        alone = found.clipped(len(targets) - 1, clip)
         assert_close(alone, (wanted * factors)[-1].to(flat.vector.dtype), tolerance)
         assert float(alone.norm()) <= clip

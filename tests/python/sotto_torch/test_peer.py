@@ -11,7 +11,7 @@ from torch.utils.data import Dataset, TensorDataset
 from per_record import assert_close, plain_gradients
 from stand_in_agent import StandInAgent
 from sotto.torch import ModelError, PrivatePeer, dimension, parameters
-from sotto.torch.terms import with_room
+from sotto.torch.sums import with_room
 
 LOSS = nn.CrossEntropyLoss()
 

@@ -13,7 +13,7 @@ from torch.utils.data import TensorDataset
 
 sotto = pytest.importorskip("sotto")
 import sotto.torch  # noqa: E402
-from sotto.torch.terms import with_room  # noqa: E402
+from sotto.torch.sums import with_room  # noqa: E402
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples" / "torch_mnist.py"
 LAUNCHER = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
@@ -145,3 +145,24 @@ def test_the_example_trains_over_ranks(tmp_path):
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert summary["agents"] == 3 and summary["epsilon"] <= 8 * (1 + 1e-9)
     assert summary["test_accuracy"] > 0.5
+
+
+@pytest.mark.parametrize("options", [{}, {"epsilon": 8, "mechanism": "ldp", "noise_seed": 3}])
+def test_ghost_norms_train_the_same_model_as_one_by_one(tmp_path, options):
+    models = []
+    for way in ("ghost", "one-by-one"):
+        net, data = model().double(), records()
+        data = TensorDataset(data.tensors[0].double(), data.tensors[1])
+        agent = agent_of(net, tmp_path / way, micro_batch=16, **options)
+        sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, gradients=way).train()
+        models.append(agent.model.copy())
+    # With noise, sums and single gradients are rounded to the grid at different places.
+    assert numpy.abs(models[0] - models[1]).max() < (1e-5 if options else 1e-7)
+
+
+def test_the_ledger_says_who_clips(tmp_path):
+    for way, said in (("ghost", True), ("one-by-one", False)):
+        net, data = model(), records()
+        agent = agent_of(net, tmp_path / way)
+        sotto.torch.PrivatePeer(net, nn.CrossEntropyLoss(), data, agent, gradients=way).train()
+        assert any("clipped and added up by the user's program" in statement for statement in agent.ledger["statements"]) == said
