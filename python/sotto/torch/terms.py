@@ -33,8 +33,8 @@ class Term(Protocol):
 
 def _squares(values: torch.Tensor) -> torch.Tensor:
     """Sums of squares over all axes but the first."""
-    flat = values.flatten(1)
-    return torch.bmm(flat.unsqueeze(1), flat.unsqueeze(2)).view(-1)
+    found: torch.Tensor = torch.linalg.vector_norm(values.flatten(1), dim=1)
+    return found.square()
 
 
 def _exactly(squares: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
