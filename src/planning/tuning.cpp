@@ -43,15 +43,16 @@ double tuned_share(const TuningCase& tuning, long rounds) {
 
 TunedStep tuned_step(const StepCase& of) {
     const double clip = of.clip_norm.value_or(of.norm / 2);
-    const double all_noise = of.noise * std::sqrt(static_cast<double>(of.rounds));
-    const double natural = 80 / (of.norm * of.norm);
+    const double squared = of.norm * of.norm, dimension = static_cast<double>(of.dimension);
     const double deviation = clip * of.noise;
-    const double quiet =
-        deviation > 0 ? std::max(1.4 / (clip * of.norm * all_noise),
-                                 0.2 / (static_cast<double>(of.dimension) * deviation * deviation))
-                      : infinity;
+    const double natural = 80 / squared;
+    const double uncontracted =
+        1.4 / (of.norm * deviation * std::sqrt(static_cast<double>(of.rounds)));
+    const double contracted =
+        std::min(dimension / squared, 0.2 / (dimension * deviation * deviation));
     const double careful = (of.differing_records ? 0.5 : 1) * (of.values_in_bounds ? 0.1 : 1);
-    return {clip, std::min(natural, quiet) * (1 - of.momentum) * careful};
+    return {clip,
+            std::min(natural, std::max(uncontracted, contracted)) * (1 - of.momentum) * careful};
 }
 
 double survey_mu(const PrivacyBudget& budget, double share) {

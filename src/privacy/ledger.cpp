@@ -276,14 +276,14 @@ class LargestLosses {
   public:
     void add(PrivacyLoss loss) {
         constexpr double rounding = 1e-9;
-        for (PrivacyLoss& known : largest_) {
+        for (const PrivacyLoss& known : largest_)
             if (loss.within(known, 0)) return;
+        std::erase_if(largest_, [&](const PrivacyLoss& known) { return known.within(loss, 0); });
+        for (PrivacyLoss& known : largest_)
             if (loss.within(known, rounding)) {
                 known = enlarged(known, rounding);
                 return;
             }
-        }
-        std::erase_if(largest_, [&](const PrivacyLoss& known) { return known.within(loss, 0); });
         largest_.push_back(std::move(loss));
     }
     [[nodiscard]] PrivacyLoss at(double delta) const {

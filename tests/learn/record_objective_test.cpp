@@ -1,4 +1,3 @@
-#include "learn/clipped_records.hpp"
 #include "learn/record_objective.hpp"
 
 #include <gtest/gtest.h>
@@ -292,33 +291,6 @@ TEST(RecordTiles, HaveTheSameBitsForARecordInEveryPlace) {
                     << shape.name << ", tile of " << tile << ", place " << place;
             }
     }
-}
-
-using Outcome = ClippedRecords::Outcome;
-
-TEST(ClippedRecords, AddUpWhatWasClippedAndSayWhich) {
-    Eigen::VectorXd sum = Eigen::VectorXd::Ones(3);
-    ClippedRecords clipped(0.5, 0x1p-30, sum);
-    Eigen::VectorXd small = Eigen::Vector3d(0.1, -0.2, 0),
-                    large = Eigen::Vector3d(3e200, 0, -4e200),
-                    bad = Eigen::Vector3d(0, not_a_number, 0);
-    EXPECT_EQ(clipped.add(small), Outcome::whole);
-    EXPECT_EQ(clipped.add(large), Outcome::shortened);
-    EXPECT_EQ(clipped.add(bad), Outcome::set_to_zero);
-    clipped.finish();
-    EXPECT_LE((sum - Eigen::Vector3d(0.4, -0.2, -0.4)).cwiseAbs().maxCoeff(), 3 * 0x1p-30);
-    for (const double value : sum) EXPECT_EQ(value, std::round(value * 0x1p30) * 0x1p-30);
-}
-
-TEST(ClippedRecords, AreNeverLongerThanTheClip) {
-    for (const double scale : {1e-3, 1.0, 1e12, 1e300})
-        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-            Eigen::VectorXd gradient = test::random_vector(11, scale, seed), sum(11);
-            ClippedRecords clipped(1.0 / 3, 37 * 0x1p-44, sum);
-            (void)clipped.add(gradient);
-            clipped.finish();
-            EXPECT_TRUE(test::norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
-        }
 }
 
 TEST(RowWalker, VisitsTheStoredValuesOfARow) {
