@@ -3,17 +3,16 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Optional
 
-import numpy
 import torch
 
 import sotto
-from sotto.agents import _stop_all_on_errors  # type: ignore[attr-defined]
+from sotto.agents import _stop_all_on_errors
 from sotto.errors import ConfigError
 
-from .adapted import Adapted, Forward
+from .adapted import Forward
 from .data import Records, Rows
 from .errors import ModelError
-from .flat import FlatParameters, dimension, parameters, trainable
+from .flat import dimension, parameters, trainable
 from .losses import Loss
 from .metrics import Evaluation, Gathered, Metrics, right_classes
 from .peer import PrivatePeer, _EVALUATED_AT_ONCE, _Sums
@@ -139,32 +138,45 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
     comm = None if comm is None or comm.Get_size() == 1 else comm
     _stop_all_on_errors(comm)
     place = default_device() if device is None else torch.device(device)
-    given = {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "max_grad_norm": max_grad_norm, "tune": tune, "resume": resume}
-
-    def make_ready() -> tuple[Prepared, int, dict[str, Any]]:
-        refuse_layers_of(model)
-        trainable(model)
-        if batch_size is None and epochs is not None and isinstance(data, torch.utils.data.DataLoader):
-            given["batch_size"] = data.batch_size
-        wanted = translated({**given, **options})
-        if optimizer is not None and resume is None:
-            wanted = {**options_of_optimizer(optimizer, model), **wanted}
-        if resume is None:
-            _complete(wanted, adjacency, model)
-        prepared = prepare(model, loss, data, forward, place)
-        count = len(Records(prepared.records, place))
-        if records is not None and records != count:
-            raise ModelError(f"records: {records}; the data have {count}, so leave records out or give {count}")
-        return prepared, count, wanted
-
-    prepared, count, wanted = together(comm, make_ready)
+    if batch_size is None and epochs is not None and isinstance(data, torch.utils.data.DataLoader):
+        batch_size = data.batch_size
+    options |= {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "max_grad_norm": max_grad_norm, "tune": tune, "resume": resume}
+    prepared, wanted = together(comm, lambda: (
+        _ready(model, loss, data, forward, records, place), _wanted(options, optimizer, adjacency, model)))
     require_same_model(comm, model)
-    mean_count = count if comm is None else comm.allreduce(count) / comm.Get_size()
+    count = len(Records(prepared.records, place))
+    mean_count = _mean(comm, count)
     together(comm, lambda: _add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler))
     agent = sotto.Agent(comm, dimension(model), records=count, initial=parameters(model), micro_batch=micro_batch, **wanted)
-    epoch_rounds = rounds_of_epoch(agent.batch_size, mean_count) if comm is None else max(
-        1, round(mean_count / (comm.allreduce(agent.batch_size) / comm.Get_size())))
+    epoch_rounds = max(1, round(mean_count / _mean(comm, agent.batch_size)))
     return Peer(model, prepared, agent, metrics or {}, epoch_rounds, test, device=place, gradients=gradients, threads=threads, seed=seed)
+
+
+def _mean(comm: Any, number: float) -> float:
+    """The mean of a public number over ranks. COLLECTIVE."""
+    return number if comm is None else float(comm.allreduce(number)) / int(comm.Get_size())
+
+
+def _ready(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Optional[Forward], records: Optional[int],
+           device: torch.device) -> Prepared:
+    refuse_layers_of(model)
+    trainable(model)
+    prepared = prepare(model, loss, data, forward, device)
+    count = len(Records(prepared.records, device))
+    if records is not None and records != count:
+        raise ModelError(f"records: {records}; the data have {count}, so leave records out or give {count}")
+    return prepared
+
+
+def _wanted(options: dict[str, Any], optimizer: Optional[torch.optim.Optimizer], adjacency: str, model: torch.nn.Module) -> dict[str, Any]:
+    """Options of sotto.Agent; those of a resumed run are its own."""
+    wanted = translated(options)
+    if "resume" in wanted:
+        return wanted
+    if optimizer is not None:
+        wanted = {**options_of_optimizer(optimizer, model), **wanted}
+    _complete(wanted, adjacency, model)
+    return wanted
 
 
 def _complete(options: dict[str, Any], adjacency: str, model: torch.nn.Module) -> None:

@@ -160,14 +160,14 @@ def test_peers_one_after_another_train_over_ranks(launch):
     done = launch(2, program("""
         import psutil
         sizes = []
-        for turn in range(6):
+        for turn in range(13):
             model = nn.Sequential(nn.Linear(4, 1000), nn.ReLU(), nn.Linear(1000, 100), nn.ReLU(), nn.Linear(100, 2))
             torch.manual_seed(turn)
             for layer in model[::2]:
                 nn.init.normal_(layer.weight, std=0.05), nn.init.zeros_(layer.bias)
             sotto.torch.make_private(model, data=data, **(PLAN | {"rounds": 2, "run_directory": f"run{turn}"})).train()
             sizes.append(psutil.Process().memory_info().rss / 2 ** 20)
-        say("grown", (sizes[-1] - sizes[1]) / 4)
+        say("grown", (max(sizes[7:]) - max(sizes[:7])) / 6)  # the allocator lets go and takes again
     """), seconds=200)
     assert done.returncode == 0, done.stderr
-    assert [float(line.split()[1]) < 5 for line in lines(done, "grown ")] == [True, True], done.stdout
+    assert [float(line.split()[1]) < 4 for line in lines(done, "grown ")] == [True, True], done.stdout
