@@ -68,6 +68,10 @@ class Peer(PrivatePeer):
     def _records_of(self, dataset: Any) -> Records:
         return Records(dataset if dataset is self._prepared.records else self._prepared.of(dataset), self.device)
 
+    def _release(self) -> None:
+        super()._release()
+        self._prepared = self._prepared._replace(records=None)
+
     def _sums(self, records: Records, rows: Rows) -> _Sums:
         adapted = self._prepared.adapted
         if adapted is None and self._gathered is None:

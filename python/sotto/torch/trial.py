@@ -43,6 +43,8 @@ def prepare(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Op
     """
     if loss is None and forward is None and not hasattr(model, "config"):
         raise ModelError("loss: not given; give loss=f(outputs, targets), such as torch.nn.CrossEntropyLoss(), or forward=lambda model, batch: loss")
+    if loss is not None and forward is not None:
+        raise ModelError("loss: given with forward, which has the loss itself; give one of them")
     items = Items(data)
     if len(items) == 0:
         raise ModelError("data: no records; at least one is needed")

@@ -155,6 +155,8 @@ def test_a_loader_collates_ragged_items(workers):
     loader = DataLoader(RAGGED, batch_size=7, shuffle=True, collate_fn=padded, num_workers=workers)
     _, found = trained(OfRagged(), loader, loss=CROSS_ENTROPY)
     assert found.accuracy > 0.65
+    gc.collect()
+    assert not psutil.Process().children(), "workers have ended"
 
 
 def test_padding_by_other_records_does_not_reach_a_record():
@@ -230,6 +232,7 @@ REFUSED = {
     "negatives in forward": (nn.Linear(4, 6), {"forward": lambda model, batch: encoded(model(batch[0]), None)},
                              "neither a mean nor the sum of those of single records (0, 0, 0)"),
     "records": (nn.Linear(4, 2), {"loss": CROSS_ENTROPY, "records": 5}, "records: 5; the data have 600, so leave records out or give 600"),
+    "two losses": (nn.Linear(4, 2), {"loss": CROSS_ENTROPY, "forward": len}, "loss: given with forward, which has the loss itself; give one of them"),
     "no loss": (nn.Linear(4, 2), {}, "loss: not given; give loss=f(outputs, targets)"),
     "batch norm": (nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)), {"loss": CROSS_ENTROPY},
                    "model: layer '1': BatchNorm1d mixes the records of a batch; use GroupNorm (or keep it in eval() with statistics from "
