@@ -63,10 +63,12 @@ def train(options):
 class Grid:
     """One results file of cells. A cell is a dictionary of what distinguishes it."""
 
-    def __init__(self, name, settings, options_of, metric, largest_is_best, folder=None):
-        """options_of(cell, step, seed, testing): options of one training. folder: of the results file."""
+    def __init__(self, name, settings, options_of, metric, largest_is_best, folder=None, searched=lambda cell: True):
+        """options_of(cell, step, seed, testing): options of one training. folder: of the results file. searched: whether steps are
+        chosen for a cell; if not, its step is None."""
         self.name, self.settings, self.options_of = name, settings, options_of
         self.metric, self.sign = metric, -1 if largest_is_best else 1
+        self.searched = searched
         self.path = (folder or common.RESULTS) / f"{name}.json"
         self.cells = self._saved()
 
@@ -115,8 +117,8 @@ class Grid:
                 if self.find(cell):
                     continue
                 cell = dict(cell)
-                step = steps[0]
-                if len(steps) > 1:
+                step = steps[0] if self.searched(cell) else None
+                if self.searched(cell) and len(steps) > 1:
                     step, cell["validation"] = self.choose_step(pool, cell)
                 jobs = [pool.submit(train, self.options_of(cell, step, seed, True))
                         for seed in self.settings["seeds"]]
@@ -129,7 +131,7 @@ class Grid:
                 self.cells.append(cell)
                 common.replace_file(self.path, json.dumps(
                     {"settings": self.settings, "cells": self.cells}, indent=1) + "\n")
-                print(f"{self.describe(cell)}: {text_of(cell)}, step {step}", flush=True)
+                print(f"{self.describe(cell)}: {text_of(cell)}" + ("" if step is None else f", step {step}"), flush=True)
 
     @staticmethod
     def describe(cell):
@@ -144,7 +146,7 @@ class Grid:
 
     def write(self, text, **more):
         """more: what the results file holds beside the cells."""
-        rows = [[self.describe(cell), text_of(cell), cell["step_size"]] for cell in self.cells]
+        rows = [[self.describe(cell), text_of(cell), cell["step_size"] or "by the rule"] for cell in self.cells]
         common.write_results(self.name, more | {"settings": self.settings, "cells": self.cells},
                              text + "\n" + common.table(["cell", self.metric, "step size"], rows))
 

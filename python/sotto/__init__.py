@@ -9,6 +9,7 @@ epsilon, mu, sampled_epsilon, noise_multiplier
                        conversions
 train, estimate, Run   trainings of the program's own tasks, and their results
 Agent, communicator    one agent of a training whose gradients your program computes, under mpi4py
+clipped_sum            how an agent clips and adds gradients
 NoiseSource            noise and ledger for other trainers
 sotto.torch            PyTorch models (a separate import)
 errors                 exceptions, with the program's messages and exit codes
@@ -16,7 +17,7 @@ errors                 exceptions, with the program's messages and exit codes
 
 from ._core import __version__
 from .accounting import account, audit, epsilon, mu, noise_multiplier, sampled_epsilon
-from .agents import Agent, communicator
+from .agents import Agent, clipped_sum, communicator
 from .errors import (
     ConfigError,
     CryptoError,
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "account",
     "audit",
+    "clipped_sum",
     "communicator",
     "epsilon",
     "estimate",

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 GradientsOf = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64]], npt.NDArray[Any]]
 #: Gradients of records, or a function that computes those of some rows.
 Gradients = Union[npt.NDArray[Any], GradientsOf]
+#: The sum of gradients that the program has clipped, d (None where only norms are asked for), and the
+#: norm of each before: not finite for a gradient that counts as zero.
+ClippedSum = tuple[Union[npt.NDArray[Any], None], npt.NDArray[Any]]
+#: A function of (model, rows, clip_norm): the sum of these records' gradients, each clipped to
+#: clip_norm (NaN: only norms are asked for), and their norms.
+ClippedSumOf = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64], float], ClippedSum]
 #: A function of (model, first, stride): the sum of losses over rows first, first + stride, ..., the
 #: number classified correctly (None: not a classification), the number of records.
 Losses = Callable[
@@ -37,6 +43,8 @@ _DATA = tuple(option.keyword for option in options_of("train") if option.describ
 _NOT_OF_AN_AGENT = (*_DATA, "agents", "dry_run")
 #: The most bytes of gradients that a function returns at once.
 _BYTES_AT_ONCE = 64 << 20
+#: The most records of one sum of clipped gradients.
+_SUMMED_AT_ONCE = 256
 
 
 def _plain_numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -98,7 +106,8 @@ class Agent:
             least 1.
         :param initial: d values, the same on all agents, that must not depend on data; default:
             zeros.
-        :param micro_batch: most records whose gradients a function computes at once.
+        :param micro_batch: most records whose gradients, or sum, a function computes at once; default:
+            64 MiB of gradients, and 256 records of a sum.
         :param description: of the task, for reports.
         :param data_digest: 32 bytes that identify the records. Resuming a run with other records is
             then refused; only a commitment to the digest is published. Without it, only the number
@@ -124,6 +133,7 @@ class Agent:
             int(dimension),
             int(records),
             int(self.micro_batch),
+            int(_SUMMED_AT_ONCE if micro_batch is None else micro_batch),
             start,
             description,
             data_digest,
@@ -219,7 +229,7 @@ class Agent:
         """
         return self._core.batch()
 
-    def tune(self, gradients: GradientsOf) -> None:
+    def tune(self, gradients: GradientsOf | ClippedSumOf, *, clipped: bool = False) -> None:
         """Measures norms of gradients at the first model, and chooses clip and step. COLLECTIVE.
 
         With ``tune="auto"``, before the first batch(). It spends 2% of mu^2 in a round of its own,
@@ -228,11 +238,12 @@ class Agent:
 
         :param gradients: f(model, rows), which returns the gradients of at most micro_batch rows; it
             is asked for those of all records.
+        :param clipped: as in step(); the function is then asked for norms only, with clip_norm NaN.
         :raises ConfigError, PrivacyError, Error: as step().
         """
-        self._core.tune(gradients)
+        self._core.tune(gradients, clipped)
 
-    def step(self, gradients: Gradients) -> bool:
+    def step(self, gradients: Gradients | ClippedSum | ClippedSumOf, *, clipped: bool = False) -> bool:
         """One round: clips, adds noise, sends, mixes, counts, writes checkpoints. COLLECTIVE.
 
         :param gradients: with a record adjacency len(batch()) x d, the gradients of the records of
@@ -240,14 +251,21 @@ class Agent:
             with an adjacency of agents one gradient, d, or f(model, rows) that returns it. float32
             or float64; contiguous rows are not copied. Each gradient is clipped to clip_norm; one
             that is not finite counts as zero.
+        :param clipped: True, with a record adjacency: the program clips itself, and `gradients` is the
+            tuple (sum, norms): the sum of the gradients of batch(), each clipped to clip_norm, d
+            numbers, float32 or float64, and their norms before, one a record; not finite for a
+            gradient that is left out as one that is not finite. Or f(model, rows, clip_norm) that
+            returns this for at most micro_batch rows. **The guarantee then rests on your clipping**,
+            as the ledger says: sotto refuses only a sum that is not finite, or longer than the norms
+            allow. All steps of a run have the same value.
         :returns: whether rounds are left.
-        :raises ConfigError: for gradients of another shape.
-        :raises PrivacyError: while a step is under way, in its own function or another thread, and
+        :raises ConfigError: for gradients, sums or norms of another shape.
+        :raises PrivacyError: for a sum that these norms do not allow; while a step is under way, in its own function or another thread, and
             in a forked process. Nothing is drawn or sent then.
         :raises Error: if the round fails in a single process; with several processes a failure ends
             the job.
         """
-        return self._core.step(gradients)
+        return self._core.step(gradients, clipped)
 
     def evaluate_by(
         self, *, train: Losses | None = None, test: Losses | None = None, test_records: int = 0
@@ -337,6 +355,33 @@ class Agent:
         if not hasattr(self, "_core"):
             return "<sotto.Agent that did not begin>"
         return f"<sotto.Agent {self.agent} of {self.agents}: round {self.round} of {self.rounds}>"
+
+
+def clipped_sum(
+    gradients: npt.NDArray[Any], clip_norm: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The sum of gradients (B x d), each clipped as an Agent clips it, and their B norms before. LOCAL.
+
+    To compare a clipping of your own with. The sum is rounded toward zero to B clip_norm 2^-52. A
+    gradient that is not finite counts as zero; its norm is NaN.
+
+    :raises ConfigError: for a clip norm that is not positive, or values that are no numbers.
+    """
+    return _core.clipped_sum(gradients, clip_norm)
+
+
+def clipped_difference(
+    found: npt.NDArray[Any], gradient: list[npt.NDArray[Any]], clip_norm: float
+) -> tuple[float, float, float]:
+    """How far `found`, d numbers, is from a gradient clipped as an Agent clips it. LOCAL.
+
+    :param gradient: d numbers in parts that follow each other, of the type of `found`.
+    :param clip_norm: NaN: the gradient is not clipped.
+    :returns: length of the difference, of the clipped gradient, and of the gradient before; NaN for
+        one that is not finite, which counts as zero.
+    :raises ConfigError: for arrays of other types or lengths.
+    """
+    return _core.clipped_difference(found, gradient, clip_norm)
 
 
 def communicator() -> "Communicator | None":

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "core/column_sums.hpp"
 #include "job.hpp"
+#include "learn/clipped_records.hpp"
 #include "learn/handed_objective.hpp"
+#include "learn/norm_histogram.hpp"
 #include "noise/noise_source.hpp"
 #include "options/option_parser.hpp"
 #include "options/train_options.hpp"
@@ -34,9 +37,15 @@ namespace {
 
 using Vector = Eigen::Ref<const Eigen::VectorXd>;
 
+constexpr auto clipped_by_program =
+    "Gradients are clipped and added up by the user's program, and the guarantee rests on each "
+    "record's part of the sum being no longer than the clip norm: sotto sees the sum and the "
+    "norms, "
+    "and refuses a sum that is longer than these allow, which is no proof.";
+
 /// What the Python program says about its data and model.
 struct Inputs {
-    Eigen::Index dimension = 0, records = 0, most_rows = 1;
+    Eigen::Index dimension = 0, records = 0, most_rows = 1, most_summed_rows = 1;
     Eigen::VectorXd initial;
     std::string description;
     std::optional<Digest> data;
@@ -92,6 +101,24 @@ class GivenGradients {
     Eigen::Index next_ = 0;
 };
 
+/// Sums that a Python function clips, part by part, as AskedGradients.
+class AskedSums {
+  public:
+    AskedSums(py::function function, py::handle agent)
+        : function_(std::move(function)), agent_(agent) {}
+    HandedSum operator()(const Vector& model, std::span<const Eigen::Index> rows, double clip) {
+        const py::gil_scoped_acquire python;
+        last_ = KeptSum(function_(
+            view_of(model.data(), model.size(), agent_), array_of(rows), py::float_(clip)));
+        return last_.view();
+    }
+
+  private:
+    py::function function_;
+    py::handle agent_;  // owns the memory of the model
+    KeptSum last_;
+};
+
 /// Losses that a Python function computes: (sum, correct or None, records).
 HandedFunctions::Losses asked_losses(const py::object& function) {
     if (function.is_none()) return {};
@@ -136,7 +163,7 @@ void require_possible(const TrainConfig& config, const Network& network) {
 class Agent {
   public:
     Agent(std::optional<int> communicator, const std::vector<std::string>& arguments, Inputs inputs)
-        : network_(make_network(communicator)) {
+        : network_(make_network(communicator)), most_summed_rows_(inputs.most_summed_rows) {
         together(*network_, [&] {
             setup_ = read_train_setup(
                 *network_, arguments, false, with_general(train_option_set().written()));
@@ -165,8 +192,8 @@ class Agent {
     Agent& operator=(const Agent&) = delete;
 
     /// Measures norms of gradients before the first round (--tune auto); does nothing where nothing
-    /// is to be measured. @param function computes gradients.
-    void tune(const py::object& function, py::handle self) {
+    /// is to be measured. @param function computes gradients, or with `clipped` their norms.
+    void tune(const py::object& function, bool clipped, py::handle self) {
         const RoundGate::Stay stay = gate_.enter();
         if (!training_->to_survey()) return;
         require_under_way();
@@ -174,18 +201,19 @@ class Agent {
             throw ConfigError(
                 "gradients: an array is not possible before norms are measured (tune='auto': give "
                 "step() or tune() a function of model and rows; or use tune='off')");
-        set_gradients(function, self);
+        set_gradients(function, clipped, self);
         compute([&] {
             state_gradients();
             training_->survey();
         });
     }
-    /// @param given gradients, or a function that computes them.
-    bool step(const py::object& given, py::handle self) {
-        tune(given, self);
+    /// @param given gradients, or a function that computes them; with `clipped` their sum, which
+    /// the program has clipped, and norms.
+    bool step(const py::object& given, bool clipped, py::handle self) {
+        tune(given, clipped, self);
         const RoundGate::Stay stay = gate_.enter();
         require_under_way();
-        set_gradients(given, self);
+        set_gradients(given, clipped, self);
         compute([&] {
             state_gradients();
             training_->run_round();
@@ -307,7 +335,11 @@ class Agent {
     }
     /// Before anything that depends on gradients is sent. COLLECTIVE.
     void state_gradients() {
-        if (!stated_) training_->state_gradients(statement_);
+        if (!stated_) {
+            const bool also = clipped_ && !statement_.empty();
+            training_->state_gradients(fmt::format(
+                "{}{}{}", statement_, also ? " " : "", clipped_ ? clipped_by_program : ""));
+        }
         stated_ = true;
     }
     /// Runs rounds with the functions that were set, then forgets these.
@@ -333,9 +365,41 @@ class Agent {
             throw ConfigError(failed_ ? "step: the training has failed"
                                       : "step: no round is left (call finish())");
     }
-    void set_gradients(const py::object& given, py::handle self) {
+    /// @throws ConfigError for another way than the ledger states.
+    void require_way(bool clipped, bool records) {
+        if (clipped && !records)
+            throw ConfigError(
+                "clipped: True is not allowed where all records of an agent are protected "
+                "(adjacency agent: give the gradient of the batch, which is clipped here)");
+        if (stated_ && clipped != clipped_)
+            throw ConfigError(
+                fmt::format("clipped: {} is not allowed after {}: the ledger states who clips",
+                            clipped ? "True" : "False",
+                            clipped ? "False" : "True"));
+        clipped_ = clipped;
+    }
+    void set_sums(const py::object& given, py::handle self) {
+        HandedFunctions& functions = objective_->functions();
+        functions.most_summed_rows = most_summed_rows_;
+        if (PyCallable_Check(given.ptr()) != 0) {
+            functions.clipped_sum = AskedSums(py::reinterpret_borrow<py::function>(given), self);
+            return;
+        }
+        if (setup_.config.pad_rounds)
+            throw ConfigError(
+                "gradients: with pad_rounds a function computes the sum, also of rows that pad");
+        const KeptSum sum(given);
+        functions.most_summed_rows = std::max<Eigen::Index>(1, std::ssize(rows()));
+        functions.clipped_sum = [sum](const auto&, auto, double) { return sum.view(); };
+    }
+    void set_gradients(const py::object& given, bool clipped, py::handle self) {
         HandedFunctions& functions = objective_->functions();
         const bool records = !protects_agents(setup_.config.plan.adjacency);
+        require_way(clipped, records);
+        if (clipped) {
+            set_sums(given, self);
+            return;
+        }
         auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
         if (PyCallable_Check(given.ptr()) != 0) {
             wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);
@@ -359,6 +423,7 @@ class Agent {
     void forget_gradients() {
         objective_->functions().record_gradients = {};
         objective_->functions().batch_gradient = {};
+        objective_->functions().clipped_sum = {};
     }
 
     RoundGate gate_{"agent"};
@@ -369,11 +434,77 @@ class Agent {
     HandedObjective* objective_ = nullptr;  // owned by the training
     std::unique_ptr<Training> training_;
     std::string statement_;  // how gradients are found
-    bool stated_ = false;    // the statement is in the ledger
-    std::string summary_;    // empty until the end
+    bool clipped_ = false;   // by the program
+    Eigen::Index most_summed_rows_;
+    bool stated_ = false;  // the statement is in the ledger
+    std::string summary_;  // empty until the end
     bool failed_ = false, interrupted_ = false;
     bool stop_wanted_ = false;  // by the program
 };
+
+/// The sum of gradients (rows), each clipped as in a round, and norms before: NaN for a gradient
+/// that is not finite, which counts as zero.
+py::tuple clipped_sum(const py::object& given, double clip_norm) {
+    const py::array array = gradients_from(given);
+    return std::visit(
+        [&](const auto& all) {
+            const Eigen::Index count = std::max<Eigen::Index>(1, all.cols());
+            const double grid = clip_norm * 0x1p-52 * static_cast<double>(count);
+            require_clip_and_grid(clip_norm, grid, 0, count);
+            Eigen::VectorXd sum(all.rows()), norms(all.cols());
+            ClippedRecords records(clip_norm, grid, sum);
+            records.add_columns(all, [](auto) {});
+            records.finish();
+            for (Eigen::Index k = 0; k < all.cols(); ++k)
+                norms(k) = norm_or_nan(all.col(k).template cast<double>());
+            return py::make_tuple(sum, norms);
+        },
+        gradients_in(array));
+}
+
+/// |found - f g| and f |g| and |g|, for a gradient g in parts and the factor f that clips it.
+template <class Value>
+py::tuple difference_of(const py::array& found, const std::vector<py::array>& parts, double clip) {
+    using Values = Eigen::Map<const Eigen::VectorX<Value>>;
+    constexpr Eigen::Index block = 4096;  // summed in the type of its values
+    std::vector<Values> all;
+    Eigen::Index size = 0;
+    double squares = 0;
+    for (const py::array& part : parts) {
+        if (!py::isinstance<py::array_t<Value, py::array::c_style>>(part))
+            throw ConfigError("gradient: its parts must be contiguous and of one type");
+        const auto& added = all.emplace_back(static_cast<const Value*>(part.data()), part.size());
+        size += part.size();
+        squares += sum_of_squares(std::span(added.data(), static_cast<std::size_t>(added.size())));
+    }
+    if (found.size() != size)
+        throw ConfigError(fmt::format("found: {} values are not allowed ({})", found.size(), size));
+    const double norm = std::sqrt(squares);
+    const double factor = !std::isfinite(norm) ? 0 : norm > clip ? clip / norm : 1;
+    const auto* mine = static_cast<const Value*>(found.data());
+    double difference = 0;
+    for (const Values& part : all)
+        for (Eigen::Index k = 0; k < part.size(); k += block) {
+            const Eigen::Index count = std::min(block, part.size() - k);
+            const Values own(mine + k, count);
+            difference +=
+                factor == 0
+                    ? own.squaredNorm()
+                    : (own - static_cast<Value>(factor) * part.segment(k, count)).squaredNorm();
+            if (k + count == part.size()) mine += part.size();
+        }
+    return py::make_tuple(std::sqrt(difference), factor == 0 ? 0 : factor * norm, norm);
+}
+
+py::tuple clipped_difference(const py::array& found,
+                             const std::vector<py::array>& parts,
+                             double clip) {
+    if (py::isinstance<py::array_t<float, py::array::c_style>>(found))
+        return difference_of<float>(found, parts, clip);
+    if (py::isinstance<py::array_t<double, py::array::c_style>>(found))
+        return difference_of<double>(found, parts, clip);
+    throw ConfigError("found: it must be a contiguous array of type float32 or float64");
+}
 
 Digest digest_from(const py::bytes& bytes) {
     const auto text = static_cast<std::string>(bytes);
@@ -390,12 +521,14 @@ std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
                                   Eigen::Index dimension,
                                   Eigen::Index records,
                                   Eigen::Index most_rows,
+                                  Eigen::Index most_summed_rows,
                                   const std::optional<Eigen::VectorXd>& initial,
                                   const std::string& description,
                                   const std::optional<py::bytes>& data_digest) {
     Inputs inputs{.dimension = dimension,
                   .records = records,
                   .most_rows = most_rows,
+                  .most_summed_rows = most_summed_rows,
                   .initial = initial.value_or(Eigen::VectorXd()),
                   .description = description,
                   .data = std::nullopt};
@@ -406,6 +539,12 @@ std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
 }  // namespace
 
 void bind_agent(py::module_& module) {
+    module.def("clipped_sum", &clipped_sum, py::arg("gradients"), py::arg("clip_norm"));
+    module.def("clipped_difference",
+               &clipped_difference,
+               py::arg("found"),
+               py::arg("gradient"),
+               py::arg("clip_norm"));
     py::class_<Agent>(module, "Agent")
         .def(py::init(&make_agent),
              py::arg("communicator"),
@@ -413,22 +552,25 @@ void bind_agent(py::module_& module) {
              py::arg("dimension"),
              py::arg("records"),
              py::arg("most_rows"),
+             py::arg("most_summed_rows"),
              py::arg("initial"),
              py::arg("description"),
              py::arg("data_digest"))
         .def("batch", &Agent::batch)
         .def(
             "step",
-            [](py::object self, const py::object& given) {
-                return self.cast<Agent&>().step(given, self);
+            [](py::object self, const py::object& given, bool clipped) {
+                return self.cast<Agent&>().step(given, clipped, self);
             },
-            py::arg("gradients"))
+            py::arg("gradients"),
+            py::arg("clipped"))
         .def(
             "tune",
-            [](py::object self, const py::object& gradients) {
-                self.cast<Agent&>().tune(gradients, self);
+            [](py::object self, const py::object& gradients, bool clipped) {
+                self.cast<Agent&>().tune(gradients, clipped, self);
             },
-            py::arg("gradients"))
+            py::arg("gradients"),
+            py::arg("clipped"))
         .def("set_losses",
              &Agent::set_losses,
              py::arg("train"),

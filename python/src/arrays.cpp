@@ -77,4 +77,26 @@ py::array gradients_from(const py::object& given) {
     return doubles;
 }
 
+KeptSum::KeptSum(const py::object& given) {
+    const bool pair = py::isinstance<py::tuple>(given) && py::len(given) == 2;
+    if (!pair)
+        throw ConfigError(fmt::format(
+            "gradients: {} is not allowed with clipped=True (a tuple: sum of clipped gradients, "
+            "norms before clipping)",
+            std::string(py::str(py::type::of(given)))));
+    const auto parts = py::reinterpret_borrow<py::tuple>(given);
+    if (!parts[0].is_none()) sum_ = gradients_from(parts[0]);
+    const py::array norms = gradients_from(parts[1]);
+    if (norms.ndim() != 1)
+        throw ConfigError(fmt::format(
+            "norms: an array of {} dimensions is not allowed (one norm a record)", norms.ndim()));
+    norms_ = py::array_t<double, py::array::c_style | py::array::forcecast>::ensure(norms);
+}
+
+HandedSum KeptSum::view() const {
+    HandedSum handed{std::nullopt, {norms_.data(), norms_.size()}};
+    if (sum_) handed.sum.emplace(gradients_in(*sum_));
+    return handed;
+}
+
 }  // namespace sotto::python

@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "learn/handed_objective.hpp"
@@ -26,5 +27,19 @@ namespace sotto::python {
 [[nodiscard]] HandedGradients gradients_in(const pybind11::array& array);
 /// Converts to such an array; it may be a copy.
 [[nodiscard]] pybind11::array gradients_from(const pybind11::object& given);
+
+/// Memory of a sum of clipped gradients and of norms before clipping, kept while this lives.
+class KeptSum {
+  public:
+    KeptSum() = default;
+    /// @param given a tuple (sum, norms): d values or None, and one norm a record.
+    /// @throws ConfigError naming what was given and what is allowed.
+    explicit KeptSum(const pybind11::object& given);
+    [[nodiscard]] HandedSum view() const;
+
+  private:
+    std::optional<pybind11::array> sum_;
+    pybind11::array_t<double> norms_;
+};
 
 }  // namespace sotto::python

@@ -14,8 +14,8 @@
 #include "agent/contribution.hpp"
 #include "arrays.hpp"
 #include "job.hpp"
+#include "learn/clipped_records.hpp"
 #include "learn/handed_objective.hpp"
-#include "learn/record_objective.hpp"
 #include "noise/noise_source.hpp"
 #include "options/plan_options.hpp"
 #include "planning/planning.hpp"
@@ -201,15 +201,11 @@ class Source {
         const auto divisor = static_cast<double>(made_->counted.exposures[agent].batch_size);
         const double clip = made_->config.plan.clip_norm;
         const double grid = divisor * plan_.grid_step();
-        Eigen::VectorXd gradient(dimension_);
         std::visit(
             [&](const auto& all) {
                 require_clip_and_grid(clip, grid, static_cast<std::size_t>(all.cols()), all.cols());
                 ClippedRecords records(clip, grid, sum);
-                for (Index k = 0; k < all.cols(); ++k) {
-                    gradient = all.col(k).template cast<double>();
-                    (void)records.add(gradient);
-                }
+                records.add_columns(all, [](auto) {});
                 records.finish();
             },
             handed);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/value_range.hpp"
@@ -105,7 +106,9 @@ void contribute_records(const ContributionRule& rule,
                        std::ssize(rows),
                        rule.options.clip_norm,
                        divisor * rule.grid_step);
-    if (contribution.allFinite()) {
+    const std::span<const double> values(contribution.data(),
+                                         static_cast<std::size_t>(contribution.size()));
+    if (!first_beyond(values, std::numeric_limits<double>::max())) {
         contribution /= divisor;
         return;
     }

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/column_sums.hpp"
+#include "core/numbers.hpp"
+#include "learn/clipped_records.hpp"
 #include "learn/norm_histogram.hpp"
-#include "learn/record_objective.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -31,6 +34,51 @@ void require_shape(const HandedGradients& gradients, Eigen::Index count, Eigen::
                                 dimension));
         },
         gradients);
+}
+
+void require_norms(const Eigen::Map<const Eigen::VectorXd>& norms, Eigen::Index count) {
+    if (norms.size() != count)
+        throw ConfigError(
+            fmt::format("norms: {} are not allowed ({}: one for each record of the batch)",
+                        norms.size(),
+                        count));
+    for (const double norm : norms)
+        if (norm < 0)
+            throw ConfigError(fmt::format(
+                "norms: {} is not allowed (at least 0, or not a number for a gradient that is not "
+                "finite)",
+                norm));
+}
+
+/// @throws PrivacyError unless the sum is one that clipped gradients of these norms can have.
+void require_short(const HandedGradients& sum,
+                   const Eigen::Map<const Eigen::VectorXd>& norms,
+                   double clip_norm) {
+    constexpr double rounding = 1e-3;
+    double most = clip_norm * 0x1p-30;  // squares of shorter gradients may be zero in floats
+    for (const double norm : norms)
+        if (std::isfinite(norm)) most += std::min(norm, clip_norm);
+    const double length = std::visit(
+        [](const auto& all) {
+            const auto size = static_cast<std::size_t>(all.size());
+            return std::sqrt(sum_of_squares(std::span(all.data(), size)));
+        },
+        sum);
+    if (!(length <= most * (1 + rounding)))
+        throw PrivacyError(
+            fmt::format("gradients: a sum of length {:.6g} is not allowed (at most {:.6g}: what "
+                        "records of these norms have together, each clipped to {:.6g}); nothing of "
+                        "this round was sent; clip each gradient before the sum, or hand over one "
+                        "gradient a record",
+                        length,
+                        most,
+                        clip_norm));
+}
+
+/// sum += trunc(steps values).
+template <class Value>
+void add_in_steps(const Value* values, double steps, Eigen::Ref<Eigen::VectorXd> sum) {
+    add_truncated({&values, 1}, {&steps, 1}, {sum.data(), static_cast<std::size_t>(sum.size())});
 }
 
 }  // namespace
@@ -63,45 +111,112 @@ void HandedObjective::clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorX
                                            double grid_step,
                                            Eigen::Ref<Eigen::VectorXd> sum) {
     require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
+    if (functions_.clipped_sum) {
+        add_handed_sums(model, rows, clip_norm_l2, grid_step, sum);
+        return;
+    }
     ClippedRecords clipped(clip_norm_l2, grid_step, sum);
-    for_each_gradient(model, rows, [&](Eigen::Ref<Eigen::VectorXd> gradient) {
-        const auto outcome = clipped.add(gradient);
+    const auto count = [&](ClippedRecords::Outcome outcome) {
         if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
         if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
-    });
+    };
+    if (functions_.record_gradients)
+        for_each_part(rows, [&](Rows part) {
+            std::visit([&](const auto& all) { clipped.add_columns(all, count); },
+                       gradients_of(model, part));
+        });
     clipped.finish();
+}
+
+double HandedObjective::share_of_clip(double clip_norm, double grid_step) const {
+    constexpr double smallest_share = 0.9;
+    const auto n = static_cast<double>(largest_batch());
+    const double parts = std::ceil(n / static_cast<double>(most_at_once()));
+    const double grid = grid_step * std::sqrt(static_cast<double>(dimension_));
+    const double share = (1 - grid / clip_norm) / (1 + 2 * n * (parts + 2) * 0x1p-53);
+    if (!(share >= smallest_share))
+        throw ConfigError(fmt::format(
+            "clip norm {}: with {} parameters and a grid of {} rounding leaves {:.3g} of "
+            "it to sums that the program clips; at least {} must be left (hand over one "
+            "gradient a record, or use less noise)",
+            clip_norm,
+            dimension_,
+            grid_step,
+            std::max(0.0, share),
+            smallest_share));
+    return share * (1 - 0x1p-50);
+}
+
+void HandedObjective::add_handed_sums(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                      Rows rows,
+                                      double clip_norm,
+                                      double grid_step,
+                                      Eigen::Ref<Eigen::VectorXd> sum) {
+    const double steps = share_of_clip(clip_norm, grid_step) / grid_step;
+    const bool several = std::ssize(rows) > most_at_once();
+    Eigen::VectorXd total = Eigen::VectorXd::Zero(several ? dimension_ : 0);
+    sum.setZero();
+    for_each_part(rows, [&](Rows part) {
+        const HandedSum handed = sum_of(model, part, clip_norm);
+        for (const double norm : handed.norms) {
+            if (!std::isfinite(norm)) count_record_set_to_zero();
+            if (std::isfinite(norm) && norm > clip_norm) count_record_shortened();
+        }
+        const auto use = [&](const auto& all) {
+            if (several)
+                total += all.col(0).template cast<double>();
+            else
+                add_in_steps(all.data(), steps, sum);
+        };
+        std::visit(use, *handed.sum);
+    });
+    if (several) add_in_steps(total.data(), steps, sum);
+    sum *= grid_step;
 }
 
 Eigen::VectorXd HandedObjective::gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,
                                                 std::span<const Eigen::Index> rows) {
     Eigen::VectorXd norms = Eigen::VectorXd::Zero(std::ssize(rows));
-    Eigen::Index next = 0;
-    for_each_gradient(model, rows, [&](const Eigen::Ref<Eigen::VectorXd>& gradient) {
-        norms(next++) = norm_or_nan(gradient);
+    Eigen::Index done = 0;
+    const auto keep = [&](const auto& all) {
+        for (Eigen::Index k = 0; k < all.cols(); ++k)
+            norms(done++) = norm_or_nan(all.col(k).template cast<double>());
+    };
+    for_each_part(rows, [&](Rows part) {
+        if (functions_.clipped_sum) {
+            const HandedSum handed = sum_of(model, part, not_a_number);
+            norms.segment(done, handed.norms.size()) = handed.norms;
+            done += handed.norms.size();
+        } else if (functions_.record_gradients) {
+            std::visit(keep, gradients_of(model, part));
+        }
     });
     return norms;
 }
 
-void HandedObjective::for_each_gradient(
-    const Eigen::Ref<const Eigen::VectorXd>& model,
-    std::span<const Eigen::Index> rows,
-    const std::function<void(Eigen::Ref<Eigen::VectorXd>)>& use) {
-    gradient_.resize(dimension_);
-    const auto count = std::ssize(rows);
-    for (Eigen::Index first = 0; functions_.record_gradients && first < count;
-         first += most_rows_) {
-        const auto part =
-            rows.subspan(static_cast<std::size_t>(first),
-                         static_cast<std::size_t>(std::min(most_rows_, count - first)));
-        const HandedGradients handed = functions_.record_gradients(model, part);
-        require_shape(handed, std::ssize(part), dimension_);
-        for (Eigen::Index k = 0; k < std::ssize(part); ++k) {
-            std::visit(
-                [&](const auto& values) { gradient_ = values.col(k).template cast<double>(); },
-                handed);
-            use(gradient_);
-        }
-    }
+void HandedObjective::for_each_part(Rows rows, const std::function<void(Rows)>& use) const {
+    const auto most = static_cast<std::size_t>(most_at_once());
+    for (std::size_t first = 0; first < rows.size(); first += most)
+        use(rows.subspan(first, std::min(most, rows.size() - first)));
+}
+
+HandedGradients HandedObjective::gradients_of(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                              Rows part) {
+    const HandedGradients handed = functions_.record_gradients(model, part);
+    require_shape(handed, std::ssize(part), dimension_);
+    return handed;
+}
+
+HandedSum HandedObjective::sum_of(const Eigen::Ref<const Eigen::VectorXd>& model,
+                                  Rows part,
+                                  double clip_norm) {
+    const HandedSum handed = functions_.clipped_sum(model, part, clip_norm);
+    require_norms(handed.norms, std::ssize(part));
+    if (std::isnan(clip_norm)) return handed;
+    if (!handed.sum) throw ConfigError("gradients: no sum was given (d values, and norms)");
+    require_shape(*handed.sum, 1, dimension_);
+    require_short(*handed.sum, handed.norms, clip_norm);
+    return handed;
 }
 
 LossSum HandedObjective::train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) {

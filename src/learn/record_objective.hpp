@@ -37,27 +37,6 @@ using Units = std::vector<std::vector<Eigen::Index>>;
 /// Cost: a few passes of the largest number.
 [[nodiscard]] std::vector<Eigen::Index> place_independent_tiles(LayerChain& chain);
 
-/// A sum of clipped record gradients, each rounded toward zero to the grid
-/// (Objective::clipped_gradient_sum, the first way). Cost O(d) per record.
-class ClippedRecords {
-  public:
-    enum class Outcome { whole, shortened, set_to_zero };
-
-    /// @param clip_norm_l2, grid_step as require_clip_and_grid allows.
-    /// @param sum d, overwritten; must outlive this.
-    ClippedRecords(double clip_norm_l2, double grid_step, Eigen::Ref<Eigen::VectorXd> sum);
-
-    /// @param gradient d; scaled by a power of two if its norm would overflow or underflow.
-    Outcome add(Eigen::Ref<Eigen::VectorXd> gradient);
-    /// Call after the last record; the sum is then complete.
-    void finish() { sum_ *= grid_step_; }
-
-  private:
-    double clip_, grid_step_;
-    double margin_;  // covers the rounding of norm and products: truncation never lengthens
-    Eigen::Ref<Eigen::VectorXd> sum_;  // in units of the step: integers, until the end
-};
-
 /// The arrays of a compressed sparse matrix, without the cost of Eigen's iterators.
 class RowWalker {
   public:

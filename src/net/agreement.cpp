@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "sotto/core/error.hpp"
+
 namespace sotto {
 
 void require_same_everywhere(Control& network,
@@ -34,6 +36,28 @@ void require_same_options(Control& network, const std::string& options) {
                 own,
                 other);
         });
+}
+
+void hear_process_0(Control& network,
+                    const std::string& own,
+                    std::uint64_t most_bytes,
+                    const std::function<void(const std::string& said)>& read) {
+    const std::string said =
+        network.broadcast(network.process() == 0 ? own : std::string(), most_bytes);
+    require_same_everywhere(
+        network,
+        said,
+        [](std::size_t rank, const std::string& theirs, const std::string& process_0) {
+            return fmt::format(
+                "rank 0 said '{}' to rank {}, and '{}' to others", theirs, rank, process_0);
+        });
+    network.agree([&] {
+        try {
+            read(said);
+        } catch (const ConfigError& error) {
+            throw NetworkError(fmt::format("rank 0 said '{}': {}", said, error.what()));
+        }
+    });
 }
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/numbers.hpp"
+#include "net/agreement.hpp"
 #include "planning/budgets.hpp"
 #include "planning/planning.hpp"
 #include "privacy/noise_multiplier.hpp"
@@ -44,7 +45,11 @@ TunedStep tuned_step(const StepCase& of) {
     const double clip = of.clip_norm.value_or(of.norm / 2);
     const double all_noise = of.noise * std::sqrt(static_cast<double>(of.rounds));
     const double natural = 80 / (of.norm * of.norm);
-    const double quiet = all_noise > 0 ? 1.4 / (clip * of.norm * all_noise) : infinity;
+    const double deviation = clip * of.noise;
+    const double quiet =
+        deviation > 0 ? std::max(1.4 / (clip * of.norm * all_noise),
+                                 0.2 / (static_cast<double>(of.dimension) * deviation * deviation))
+                      : infinity;
     const double careful = (of.differing_records ? 0.5 : 1) * (of.values_in_bounds ? 0.1 : 1);
     return {clip, std::min(natural, quiet) * (1 - of.momentum) * careful};
 }
@@ -78,11 +83,41 @@ std::string obstacle_to_rule(const AskedPlan& plan) {
 
 namespace {
 
-/// Rounds in the plan from which the ratio of noises is taken.
-constexpr long rounds_to_compare = 400;
+/// Most records of an agent over the fewest.
+double unevenness(const std::vector<Eigen::Index>& records) {
+    const auto [fewest, most] = std::ranges::minmax(records);
+    return static_cast<double>(most) / static_cast<double>(fewest);
+}
+
+/// Unit noise of every agent's own; nothing if one has none.
+std::optional<NoisePlan> own_noise_of(NoisePlan plan) {
+    for (NoiseRow& row : plan.rows) {
+        bool found = false;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            const bool own =
+                plan.groups[static_cast<std::size_t>(stream.group)].members.size() == 1 && !found;
+            row.coefficients[j] = own ? 1 : 0;
+            found = found || own;
+        }
+        if (!found) return std::nullopt;
+    }
+    return plan;
+}
+
+}  // namespace
+
+NoisePlan plan_of_surveys(const NoisePlan& training, const std::vector<Eigen::Index>& records) {
+    constexpr double little = 2;
+    if (unevenness(records) <= little) return training;
+    return own_noise_of(training).value_or(training);
+}
+
+namespace {
 
 /// The plan in units of the clip, with all records in every round.
 PlanConfig with_all_records(PlanConfig config) {
+    constexpr long rounds_to_compare = 400;
     config.rounds = rounds_to_compare;
     config.batch_size = BatchSize(std::nullopt);
     config.participation = {};
@@ -115,6 +150,11 @@ TuningCase case_of(const AskedPlan& plan,
         static_cast<double>(std::accumulate(records.begin(), records.end(), Eigen::Index{0}));
     tuning.mu = least.limit.mu().value_or(0);
     tuning.noise_ratio = std::sqrt(planned.design.objective / planned.cdp_objective);
+    const NoisePlan& training = planned.design.plan;
+    // The sum of independent noise grows with the root of their number.
+    tuning.survey_ratio = plan_of_surveys(training, records).hash() == training.hash()
+                              ? tuning.noise_ratio * unevenness(records)
+                              : std::sqrt(agents);
     return tuning;
 }
 
@@ -148,14 +188,9 @@ struct Choice {
 Measured what_to_measure(const AskedPlan& plan,
                          const TuningCase& tuning,
                          Eigen::Index columns,
-                         bool rule,
-                         const std::vector<Eigen::Index>& records) {
+                         bool rule) {
     constexpr double enough_of_moments = 20, enough_of_norms = 8;
-    // The plan of the training is made for batches in proportion to records, that of a survey
-    // protects every record alike: it is as loud as the agent with most records needs.
-    const double uneven = static_cast<double>(std::ranges::max(records)) /
-                          static_cast<double>(std::ranges::min(records));
-    const double seen = tuning.mu * tuning.all_records / (tuning.noise_ratio * uneven);
+    const double seen = tuning.mu * tuning.all_records / tuning.survey_ratio;
     Measured measured;
     measured.moments =
         columns > 0 && seen >= enough_of_moments * std::sqrt(2 * static_cast<double>(columns));
@@ -171,7 +206,7 @@ Choice choose(const AskedPlan& plan,
     TuningCase tuning = case_of(plan, topography, records);
     const bool rule = plan.open.tuned() && wishes.no_rule.empty();
     Choice choice;
-    choice.measured = what_to_measure(plan, tuning, wishes.columns, rule, records);
+    choice.measured = what_to_measure(plan, tuning, wishes.columns, rule);
     if (!rule || (plan.open.measured() && !choice.measured.norms)) return choice;
     tuning.noise = noise_of(plan, tuning, choice.measured.share());
     choice.rounds = plan.open.rounds ? tuned_rounds(tuning) : plan.rounds;
@@ -233,15 +268,13 @@ void require_same_choice(const Choice& own, const Choice& said, int process) {
         std::abs(own.noise - said.noise) <= rounding * own.noise &&
         own.measured.moments == said.measured.moments && own.measured.norms == said.measured.norms)
         return;
-    throw NetworkError(
-        fmt::format("rank {} chose {} rounds and the share {} of records for --tune auto, rank 0 "
-                    "{} and {}; start all ranks with the same options and files, or give --rounds "
-                    "and --batch-size",
-                    process,
-                    own.rounds,
-                    own.share,
-                    said.rounds,
-                    said.share));
+    throw NetworkError(fmt::format(
+        "rank {} chose '{}' for --tune auto, rank 0 '{}' (rounds, share of records, noise "
+        "they leave, moments, norms); start all ranks with the same options and files, "
+        "or give --rounds and --batch-size",
+        process,
+        text_of(own),
+        text_of(said)));
 }
 
 void take_rounds(AskedPlan& plan, const Choice& choice) {
@@ -306,9 +339,7 @@ Tuning settle_tuning(AskedPlan& plan,
         network.agree([&] {
             if (solves) own = choose(plan, wishes, topography, records);
         });
-        const std::string said =
-            network.broadcast(network.process() == 0 ? text_of(own) : std::string(), most_bytes);
-        network.agree([&] {
+        hear_process_0(network, text_of(own), most_bytes, [&](const std::string& said) {
             choice = choice_from(said);
             require_asked(choice, plan, wishes);
             if (solves) require_same_choice(own, choice, network.process());

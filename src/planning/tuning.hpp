@@ -24,6 +24,7 @@ struct TuningCase {
     /// nz >= 1: standard deviation of the noise that the plan leaves, over that of a trusted
     /// aggregator. 0: no noise.
     double noise_ratio = 1;
+    double survey_ratio = 1;  ///< likewise, of all records' sum in a survey
     /// s: standard deviation of a coordinate of one round's noise in the mean model, in units of
     /// the clip, if every agent uses this share of its records in each of so many rounds.
     std::function<double(double share, long rounds)> noise;
@@ -49,6 +50,7 @@ struct StepCase {
     std::optional<double> clip_norm{};  ///< C, if it is given
     double noise = 0;                   ///< s
     long rounds = 1;                    ///< T
+    Eigen::Index dimension = 1;         ///< d
     double momentum = 0;                ///< B: steps count 1 / (1 - B) times
     /// Agents' records may differ in kind, which pulls their models apart: half the step, which has
     /// the lower loss and no less accuracy at the hospitals of examples/heart and with dirichlet:1
@@ -59,9 +61,10 @@ struct StepCase {
     bool values_in_bounds = false;
 };
 
-/// C = g / 2 unless given, and eta = min(80 / g^2, 1.4 / (C g s sqrt T)): with C = g / 2, this is c
-/// / C^2 with c = min(20, .7 / (s sqrt T)). 1 / g^2 is the natural step where learning begins, and
-/// the second bound keeps the noise of all rounds below what contracts.
+/// C = g / 2 unless given, and eta = min(80 / g^2, max(1.4 / (C g s sqrt T), .2 / (d C^2 s^2))).
+/// 1 / g^2 is the natural step where learning begins. Noise adds at most g^2 (eta C s)^2 T / 2 to
+/// the loss where nothing contracts it, and at most d eta (C s)^2 / 4 whatever the curvature: the
+/// step is the largest that keeps one of them small.
 [[nodiscard]] TunedStep tuned_step(const StepCase& of);
 
 /// What is measured in paid rounds before the training, one for each kind.
@@ -111,6 +114,13 @@ struct TuningWishes {
 /// empty if there is none.
 [[nodiscard]] std::string obstacle_to_surveys(const AskedPlan& plan, const Topography& topography);
 [[nodiscard]] std::string obstacle_to_rule(const AskedPlan& plan);
+
+/// The plan that surveys scale, with the seeds of the training's. That plan's noise is made for
+/// batches in proportion to agents' records, where in a survey every record counts alike. So if
+/// agents differ in size by more than a factor of 2, and all have noise of their own, this noise
+/// alone, equal at all agents.
+[[nodiscard]] NoisePlan plan_of_surveys(const NoisePlan& training,
+                                        const std::vector<Eigen::Index>& records);
 
 /// mu that paid rounds may spend of a budget.
 [[nodiscard]] double survey_mu(const PrivacyBudget& budget, double share);

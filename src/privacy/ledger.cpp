@@ -270,26 +270,40 @@ PrivacyLoss enlarged(const PrivacyLoss& loss, double part) {
     return PrivacyLoss::of(parts);
 }
 
-/// The larger loss at this delta, or a bound on both where they are alike up to rounding: epsilons
-/// are costly.
-PrivacyLoss larger(const PrivacyLoss& one, const PrivacyLoss& other, double delta) {
-    constexpr double rounding = 1e-9;
-    if (other.within(one, 0)) return one;
-    if (one.within(other, 0)) return other;
-    if (other.within(one, rounding)) return enlarged(one, rounding);
-    if (one.within(other, rounding)) return enlarged(other, rounding);
-    return one.less_at(delta, other) ? other : one;
-}
+/// Keeps the losses that are within no other, where those alike up to rounding become a bound on
+/// both: epsilons are costly, and comparing parts is not.
+class LargestLosses {
+  public:
+    void add(PrivacyLoss loss) {
+        constexpr double rounding = 1e-9;
+        for (PrivacyLoss& known : largest_) {
+            if (loss.within(known, 0)) return;
+            if (loss.within(known, rounding)) {
+                known = enlarged(known, rounding);
+                return;
+            }
+        }
+        std::erase_if(largest_, [&](const PrivacyLoss& known) { return known.within(loss, 0); });
+        largest_.push_back(std::move(loss));
+    }
+    [[nodiscard]] PrivacyLoss at(double delta) const {
+        return *std::ranges::max_element(largest_, [&](const PrivacyLoss& a, const PrivacyLoss& b) {
+            return a.less_at(delta, b);
+        });
+    }
+
+  private:
+    std::vector<PrivacyLoss> largest_;
+};
 
 }  // namespace
 
 Guarantee Ledger::largest_after(long rounds) const {
     const PrivacyLosses losses = losses_after(rounds);
     const double left = std::max(0.0, delta() - tails(rounds).delta);
-    PrivacyLoss worst = losses.worst_of(0, left);
-    for (int u = 1; u < record_.agents(); ++u)
-        worst = larger(worst, losses.worst_of(u, left), left);
-    return guarantee_of(worst, left);
+    LargestLosses largest;
+    for (int u = 0; u < record_.agents(); ++u) largest.add(losses.worst_of(u, left));
+    return guarantee_of(largest.at(left), left);
 }
 
 double Ledger::epsilon_after(long rounds) const { return largest_after(rounds).epsilon; }

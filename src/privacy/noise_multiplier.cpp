@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "privacy/sampled_curve.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -37,14 +36,6 @@ PrivacyLoss with_noise(double noise, std::span<const SampledPhase> phases) {
     return PrivacyLoss::sampled(rounds);
 }
 
-/// Bounds on epsilon without a lattice.
-Certified quick_epsilon(const PrivacyLoss& loss, double delta) {
-    const PrivacyLoss::Parts parts = loss.parts();
-    if (parts.sampled.empty() || loss.infinite()) return loss.epsilon(delta);
-    return sampled_epsilon_bracket(
-        parts.sampled, {parts.mu_squared, parts.pure.value_or(0)}, delta);
-}
-
 }  // namespace
 
 double noise_multiplier_for(double epsilon,
@@ -66,18 +57,18 @@ double noise_multiplier_for(double epsilon,
                         delta));
     // Brackets the noise by bounds without a lattice: enough at `high`, too little at `low`.
     double high = 1;
-    while (high < most_noise && quick_epsilon(loss_at(high), delta).upper > epsilon) high *= 2;
+    while (high < most_noise && loss_at(high).epsilon_bracket(delta).upper > epsilon) high *= 2;
     if (high >= most_noise)
         throw PrivacyError(
             fmt::format("epsilon {} at delta {:g}: no noise multiplier up to {:g} is enough",
                         epsilon,
                         delta,
                         most_noise));
-    while (high > least_noise && quick_epsilon(loss_at(high / 2), delta).upper <= epsilon)
+    while (high > least_noise && loss_at(high / 2).epsilon_bracket(delta).upper <= epsilon)
         high /= 2;
     if (high <= least_noise) return least_noise;
     double low = high / 2;
-    while (low > least_noise && quick_epsilon(loss_at(low), delta).lower <= epsilon) low /= 2;
+    while (low > least_noise && loss_at(low).epsilon_bracket(delta).lower <= epsilon) low /= 2;
     low = std::log(std::max(low, least_noise));
     high = std::log(high);
     const double at_low = excess(low), at_high = excess(high);

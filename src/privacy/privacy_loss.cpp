@@ -211,6 +211,11 @@ Certified PrivacyLoss::epsilon(double delta) const {
     return {exact, exact};
 }
 
+Certified PrivacyLoss::epsilon_bracket(double delta) const {
+    if (sampled_.empty() || infinite() || delta == 0) return epsilon(delta);
+    return sampled_epsilon_bracket(sampled_, {mu_squared_, pure_epsilon()}, delta);
+}
+
 Certified PrivacyLoss::delta(double epsilon) const {
     require_epsilon(epsilon);
     const ExactParts exact_parts{mu_squared_, pure_epsilon()};
@@ -233,6 +238,10 @@ bool PrivacyLoss::less_at(double delta, const PrivacyLoss& other) const {
     if (mu_squared_ <= other.mu_squared_ && mine <= others &&
         rounds_within(sampled_, other.sampled_, 0))
         return true;
+    // Bounds without a lattice cost a tenth.
+    const Certified near = epsilon_bracket(delta), others_near = other.epsilon_bracket(delta);
+    if (near.upper < others_near.lower) return true;
+    if (others_near.upper < near.lower) return false;
     return std::tuple(epsilon(delta).upper, mu_squared_) <
            std::tuple(other.epsilon(delta).upper, other.mu_squared_);
 }

@@ -239,7 +239,9 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
     task.initial = std::move(inputs.initial);
     task.statements.push_back(
         "Gradients come from the user's program, which says which records an agent has and which "
-        "of them a gradient is of; whatever they are, each is clipped here.");
+        "of them a gradient is of; whatever they are, each is clipped here, unless a statement "
+        "says "
+        "that the program clips.");
     task.digests.own = {
         {{"data", "", records, digest_of_data(inputs.data, records, task.initial)}}};
     task = settled_task(std::move(task), config, network);

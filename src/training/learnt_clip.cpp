@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/numbers.hpp"
+#include "net/agreement.hpp"
 #include "options/option_formats.hpp"
 #include "planning/budgets.hpp"
 #include "sotto/core/error.hpp"
@@ -72,17 +73,16 @@ double clip_rate_for(const TrainConfig& config,
 void learn_clip(TrainConfig& config, Control& network, LocalTask& task) {
     constexpr std::size_t most_bytes = 40;
     const bool learns = config.plan.learn_clip;
-    std::string said;  // rate of process 0; empty: it learns no clip
+    std::string own;  // rate of process 0; empty: it learns no clip
     network.agree([&] {
         if (!learns) return;
         require_learnable(config, task);
         if (network.process() == 0)
-            said =
+            own =
                 real_text(config.clip.rate ? *config.clip.rate
                                            : clip_rate_for(config, network.agents(), task.records));
     });
-    said = network.broadcast(said, most_bytes);
-    network.agree([&] {
+    hear_process_0(network, own, most_bytes, [&](const std::string& said) {
         if (said.empty() == learns)
             throw NetworkError(
                 fmt::format("rank {} {} its clip (--clip-norm), rank 0 {}; start all ranks with "

@@ -15,6 +15,7 @@
 #include "core/numbers.hpp"
 #include "learn/norm_histogram.hpp"
 #include "learn/table_shape.hpp"
+#include "net/agreement.hpp"
 #include "noise/noise_source.hpp"
 #include "planning/budgets.hpp"
 #include "planning/configured_gossip.hpp"
@@ -114,9 +115,8 @@ double agree_on_norm(const PreparedRun& prepared, const Eigen::MatrixXd& counts)
         const TypicalNorm norm = typical_norm(counts.col(0));
         own = fmt::format("{} {:.3f}", norm.bin, norm.position);
     }
-    const std::string said = network.broadcast(own, most_bytes);
     double g = 0;
-    network.agree([&] {
+    hear_process_0(network, own, most_bytes, [&](const std::string& said) {
         const std::vector<std::string_view> words = split(said, ' ');
         if (words.size() != 2)
             throw NetworkError(fmt::format(
@@ -160,6 +160,7 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
                     .clip_norm = given ? std::optional(config.plan.clip_norm) : std::nullopt,
                     .noise = prepared.tuning.noise,
                     .rounds = config.plan.rounds,
+                    .dimension = prepared.initial.size(),
                     .momentum = config.plan.momentum,
                     .differing_records = may_differ_in_kind(run),
                     .values_in_bounds = run.shape.table && run.shape.target == Target::value &&
@@ -182,10 +183,9 @@ Eigen::VectorXd agree_on_moments(const PreparedRun& prepared, const Eigen::Matri
     std::string own;
     for (const double sum : Eigen::VectorXd(sums.col(0)))
         own += fmt::format("{}{:.6g}", own.empty() ? "" : " ", sum / records);
-    const std::string said = network.broadcast(network.process() == 0 ? own : std::string(),
-                                               letters * static_cast<std::size_t>(sums.rows()));
     Eigen::VectorXd moments(sums.rows());
-    network.agree([&] {
+    const std::size_t most_bytes = letters * static_cast<std::size_t>(sums.rows());
+    hear_process_0(network, own, most_bytes, [&](const std::string& said) {
         const std::vector<std::string_view> words = split(said, ' ');
         if (std::ssize(words) != sums.rows())
             throw NetworkError(fmt::format(
@@ -238,6 +238,7 @@ struct SurveyDemand {
 Survey agree_on_survey(const SurveyDemand& demand,
                        const AgreedPhase& training,
                        const Run& run,
+                       const NoisePlan& plan,
                        const std::vector<Eigen::Index>& records) {
     constexpr std::size_t most_bytes = 64;
     Network& network = run.network;
@@ -245,10 +246,10 @@ Survey agree_on_survey(const SurveyDemand& demand,
     const int agents = run.plan.agents;
     const Adjacency adjacency = run.config.plan.adjacency;
     Survey survey;
-    survey.plan = run.plan;
+    survey.plan = plan;
     survey.clip_norm = demand.length * (adjacency == Adjacency::record ? demand.replaced / 2 : 1);
     survey.exchanges = consensus_gossip(mixing, little_difference, most_exchanges).steps();
-    const int coalition = coalition_size_of(run.phase, agents, &run.plan);
+    const int coalition = coalition_size_of(run.phase, agents, &plan);
     std::vector<Exposure> exposures;
     std::vector<PrivacyBudget> budgets;
     std::string own;
@@ -263,7 +264,7 @@ Survey agree_on_survey(const SurveyDemand& demand,
                 PrivacyLoss::gaussian(survey_mu(budgets.back(), demand.kind->share));
         }
         if (network.process() != 0) return;
-        const Eigen::VectorXd precision = coalition_precision(run.plan, coalition);
+        const Eigen::VectorXd precision = coalition_precision(plan, coalition);
         double louder = 0;
         for (int u = 0; u < agents; ++u) {
             const auto place = static_cast<std::size_t>(u);
@@ -273,8 +274,7 @@ Survey agree_on_survey(const SurveyDemand& demand,
         }
         own = fmt::format("{}", louder);
     });
-    const std::string said = network.broadcast(own, most_bytes);
-    network.agree([&] {
+    hear_process_0(network, own, most_bytes, [&](const std::string& said) {
         const double factor = parse_real("noise of a survey", said);
         if (!(factor > 0 && std::isfinite(factor)))
             throw NetworkError(fmt::format(
@@ -306,6 +306,8 @@ std::vector<Survey> agree_on_surveys(const Run& run,
                                      const Measured& measured,
                                      std::uint32_t key_epoch) {
     std::vector<Survey> surveys;
+    if (measured.surveys() == 0) return surveys;
+    const NoisePlan plan = plan_of_surveys(run.plan, task.records);
     if (measured.moments)
         surveys.push_back(agree_on_survey(
             {.kind = &survey_of_moments,
@@ -313,6 +315,7 @@ std::vector<Survey> agree_on_surveys(const Run& run,
              .key_epoch = key_epoch++},
             phase,
             run,
+            plan,
             task.records));
     if (measured.norms)
         // Two counts change by one where a record is replaced.
@@ -320,6 +323,7 @@ std::vector<Survey> agree_on_surveys(const Run& run,
             {.kind = &survey_of_norms, .replaced = std::sqrt(2.0), .key_epoch = key_epoch},
             phase,
             run,
+            plan,
             task.records));
     return surveys;
 }

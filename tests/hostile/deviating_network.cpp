@@ -81,14 +81,17 @@ class DeviatingNetwork final : public Network {
         std::string said = bytes;
         if (deviation_.broadcast && process() == 0) deviation_.broadcast(said);
         said = inner_->broadcast(said, most_bytes);
-        if (deviation_.two_faced) said = bytes;
+        if (!deviation_.two_faced) return said;
+        lie_ = std::exchange(said, bytes);
+        truth_ = bytes;
         return said;
     }
     std::vector<std::string> all_gather(const std::string& bytes,
                                         std::uint64_t most_bytes) override {
         const Gathered kind = kind_of(bytes);
+        const std::string& shown = deviation_.two_faced && bytes == truth_ ? lie_ : bytes;
         auto all = inner_->all_gather(
-            deviation_.gathered ? deviation_.gathered(kind, bytes) : bytes, most_bytes);
+            deviation_.gathered ? deviation_.gathered(kind, shown) : shown, most_bytes);
         if (deviation_.received) deviation_.received(kind, all);
         return all;
     }
@@ -161,6 +164,7 @@ class DeviatingNetwork final : public Network {
 
     std::unique_ptr<Network> inner_;
     const Deviation& deviation_;
+    std::string truth_, lie_;  ///< of the last broadcast
     std::vector<int> neighbourhood_;
     Gathered last_ = Gathered::other;
     bool options_said_ = false;

@@ -50,7 +50,8 @@ struct Deviation {
     std::function<std::string(Gathered kind, std::string own)> gathered{};
     /// What it gets: as if another rank had sent it something else than the others.
     std::function<void(Gathered kind, std::vector<std::string>& all)> received{};
-    /// What all get from process 0, and it itself unless it is two-faced.
+    /// What all get from process 0. One that is two-faced goes on with the truth, and says the same
+    /// lie again where all compare what they heard.
     std::function<void(std::string& said)> broadcast{};
     bool two_faced = false;
     /// Vector that process 0 collects.

@@ -280,9 +280,9 @@ std::vector<Deviation> surveys() {
     return {
         says_of_surveys("chooses_other_rounds", 5, instead(0, "999")),
         says_of_surveys("chooses_other_noise", 5, instead(2, "1e-9")),
+        says_of_surveys("chooses_less_noise", 5, instead(2, "1e-9")),
         says_of_surveys("chooses_nan_records", 5, instead(1, "1e999")),
         says_of_surveys("measures_moments_too", 5, instead(3, "1")),
-        says_of_surveys("measures_no_norms", 5, instead(4, "0")),
         says_of_surveys("halves_the_noise_of_a_survey", 1, times(0.5), false),
         says_of_surveys("has_no_noise_in_a_survey", 1, instead(0, "0"), false),
         says_of_surveys("halves_it_for_others_only", 1, times(0.5)),

@@ -76,6 +76,117 @@ TEST(HandedObjective, TakesSinglePrecisionToo) {
     EXPECT_EQ(gradient, single.col(0).cast<double>());
 }
 
+/// A sum that the program has clipped: what its gradients add up to, times a factor.
+class ClippingProgram {
+  public:
+    explicit ClippingProgram(MatrixXf gradients) : gradients_(std::move(gradients)) {}
+    HandedSum of(HandedFunctions::Rows rows, double clip) {
+        sum_ = VectorXf::Zero(gradients_.rows());
+        norms_.resize(std::ssize(rows));
+        for (Index k = 0; k < norms_.size(); ++k) {
+            const auto gradient = gradients_.col(rows[static_cast<std::size_t>(k)]);
+            norms_(k) = gradient.allFinite() ? gradient.cast<double>().norm() : not_a_number;
+            if (gradient.allFinite())
+                sum_ += gradient * static_cast<float>(std::min(1.0, clip / norms_(k)));
+        }
+        sum_ *= factor;
+        calls.push_back(norms_.size());
+        return {Eigen::Map<const MatrixXf>(sum_.data(), sum_.size(), 1),
+                Eigen::Map<const VectorXd>(norms_.data(), norms_.size() - norms_left_out)};
+    }
+    float factor = 1;
+    Index norms_left_out = 0;
+    std::vector<Index> calls;
+
+  private:
+    using VectorXf = Eigen::VectorXf;
+    MatrixXf gradients_;
+    VectorXf sum_;
+    VectorXd norms_;
+};
+
+MatrixXf short_and_long_gradients() {
+    MatrixXf gradients(6, 7);
+    for (Index k = 0; k < 7; ++k)
+        gradients.col(k) =
+            test::random_vector(6, k % 2 == 0 ? 0.01 : 1e8, 3 + static_cast<std::uint64_t>(k))
+                .cast<float>();
+    gradients(2, 5) = std::nanf("");
+    return gradients;
+}
+
+TEST(HandedObjective, TakesASumThatTheProgramHasClippedAtItsWord) {
+    const MatrixXf gradients = short_and_long_gradients();
+    for (const Index most : {Index{3}, Index{7}}) {
+        ClippingProgram program(gradients);
+        HandedObjective objective(6, 7, 1);
+        objective.functions().most_summed_rows = most;
+        objective.functions().clipped_sum = [&](const auto&, auto rows, double clip) {
+            return program.of(rows, clip);
+        };
+        VectorXd sum(6), wanted = VectorXd::Zero(6);
+        objective.clipped_gradient_sum(VectorXd::Zero(6), test::all_rows(7), 0.25, 0x1p-40, sum);
+        for (Index k = 0; k < 7; ++k) {
+            const VectorXd gradient = gradients.col(k).cast<double>();
+            if (k != 5) wanted += gradient * std::min(1.0, 0.25 / gradient.norm());
+        }
+        EXPECT_LE((sum - wanted).cwiseAbs().maxCoeff(), 1e-7);
+        for (const double value : sum) EXPECT_EQ(value, std::round(value * 0x1p40) * 0x1p-40);
+        EXPECT_EQ(program.calls.size(), most == 3 ? 3u : 1u);
+        EXPECT_EQ(objective.records_set_to_zero(), 1);
+        EXPECT_EQ(objective.records_shortened(), 2);
+        const VectorXd norms = objective.gradient_norms(VectorXd::Zero(6), test::all_rows(7));
+        EXPECT_TRUE(std::isnan(norms(5)));
+        EXPECT_NEAR(norms(0), gradients.col(0).cast<double>().norm(), 1e-12);
+    }
+}
+
+TEST(HandedObjective, LeavesRoomForRoundingASumToTheGrid) {
+    // A coarse grid: rounding toward zero may move the sum by 0.0625 sqrt(6) of a clip of 4.
+    constexpr double clip = 4, grid = 0x1p-4;
+    const MatrixXf gradients = short_and_long_gradients();
+    ClippingProgram program(gradients);
+    HandedObjective objective(6, 7, 7);
+    objective.functions().clipped_sum = [&](const auto&, auto rows, double c) {
+        return program.of(rows, c);
+    };
+    const std::vector<Index> all = test::all_rows(7);
+    const VectorXd everybody = test::clipped_sum(objective, VectorXd::Zero(6), all, clip, grid);
+    for (std::size_t left_out = 0; left_out < all.size(); ++left_out) {
+        std::vector<Index> others = all;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+        const VectorXd rest = test::clipped_sum(objective, VectorXd::Zero(6), others, clip, grid);
+        EXPECT_LE((everybody - rest).norm(), clip) << left_out;
+    }
+    EXPECT_THROW(test::clipped_sum(objective, VectorXd::Zero(6), all, clip, 0.25), ConfigError);
+}
+
+TEST(HandedObjective, RefusesASumThatItsNormsDoNotAllow) {
+    const MatrixXf gradients = short_and_long_gradients();
+    ClippingProgram program(gradients.rightCols(1));
+    HandedObjective objective(6, 1, 7);
+    objective.functions().clipped_sum = [&](const auto&, auto rows, double c) {
+        return program.of(rows, c);
+    };
+    const auto sum = [&] {
+        return test::clipped_sum(objective, VectorXd::Zero(6), {0}, 0.001, 0x1p-40);
+    };
+    EXPECT_NO_THROW((void)sum());
+    for (const float factor : {1.01F, -3.0F, std::nanf(""), HUGE_VALF}) {
+        program.factor = factor;
+        EXPECT_THROW((void)sum(), PrivacyError) << factor;
+    }
+    program.factor = 1;
+    program.norms_left_out = 1;
+    EXPECT_THROW((void)sum(), ConfigError);
+    objective.functions().clipped_sum = [](const auto&, auto, double) -> HandedSum {
+        static const double negative = -1;
+        return {std::nullopt, Eigen::Map<const VectorXd>(&negative, 1)};
+    };
+    EXPECT_THROW((void)sum(), ConfigError);
+    EXPECT_THROW((void)objective.gradient_norms(VectorXd::Zero(6), test::all_rows(1)), ConfigError);
+}
+
 TEST(HandedObjective, HasNothingToSayBeforeItIsHandedAnything) {
     HandedObjective objective(3, 5, 2, 9);
     VectorXd sum = VectorXd::Ones(3);

@@ -1,3 +1,4 @@
+#include "learn/clipped_records.hpp"
 #include "learn/record_objective.hpp"
 
 #include <gtest/gtest.h>

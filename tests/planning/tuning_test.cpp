@@ -43,10 +43,15 @@ TEST(Tuning, StepsAreNaturalUntilTheirNoiseCounts) {
     const TunedStep quiet = tuned_step({.norm = 2, .rounds = 300});
     EXPECT_EQ(quiet.clip_norm, 1);
     EXPECT_EQ(quiet.step_size, 20);  // 20 / C^2
-    const StepCase noisy{.norm = 2, .noise = 0.1, .rounds = 400};
+    const StepCase noisy{.norm = 2, .noise = 0.1, .rounds = 400, .dimension = 1000};
     const TunedStep loud = tuned_step(noisy);
     EXPECT_DOUBLE_EQ(loud.step_size, 0.7 / (0.1 * 20));  // .7 / (s sqrt T) / C^2
     StepCase other = noisy;
+    other.dimension = 5;  // few coordinates: their noise is small whatever the curvature
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 0.2 / (5 * 0.1 * 0.1));
+    other.dimension = 1;
+    EXPECT_EQ(tuned_step(other).step_size, 20) << "no more than the natural step";
+    other = noisy;
     other.momentum = 0.5;
     EXPECT_DOUBLE_EQ(tuned_step(other).step_size, loud.step_size / 2);
     other.differing_records = true;

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -238,6 +239,68 @@ def test_what_is_declared_is_in_ledger_and_manifest() -> None:
     agent.finish()
     statements = sotto.Run("run").ledger["statements"]
     assert {"Gradients come from a sheet of paper.", "Gradients come from a table."} <= set(statements)
+
+
+def clipped(gradients: np.ndarray, clip_norm: float) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of clipped gradients, by numpy, and their norms."""
+    norms = np.linalg.norm(gradients, axis=1)
+    return gradients.T @ np.minimum(1, clip_norm / np.maximum(norms, 1e-300)), norms
+
+
+def test_a_program_may_clip_itself_and_the_ledger_says_so() -> None:
+    gradients = np.random.default_rng(1).normal(size=(4, D)) * [[0.01], [1], [100], [0]]
+    models = []
+    for by_program in (False, True):
+        agent = alone(run_directory=f"run{by_program}", mechanism="none", epsilon=None, clip_norm=0.5)
+        while agent.more:
+            if by_program and agent.round % 2:
+                agent.step(lambda model, rows, clip: clipped(gradients, clip), clipped=True)
+            elif by_program:
+                agent.step(clipped(gradients, agent.clip_norm), clipped=True)
+            else:
+                agent.step(gradients)
+        models.append(agent.model.copy())
+        said = [line for line in agent.ledger["statements"] if "clipped and added up by the user's program" in line]
+        assert len(said) == by_program
+    assert np.abs(models[0] - models[1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("change, error, match", [
+    (lambda sums, norms: (1.01 * sums, norms), sotto.PrivacyError, "a sum of length"),
+    (lambda sums, norms: (sums * np.nan, norms), sotto.PrivacyError, "a sum of length nan"),
+    (lambda sums, norms: (sums, norms[1:]), sotto.ConfigError, "norms: 3 are not allowed .4"),
+    (lambda sums, norms: (sums, -norms), sotto.ConfigError, "norms: -"),
+    (lambda sums, norms: (sums[1:], norms), sotto.ConfigError, "gradients: 1 x"),
+    (lambda sums, norms: (None, norms), sotto.ConfigError, "no sum"),
+    (lambda sums, norms: sums, sotto.ConfigError, "a tuple"),
+])
+def test_sums_that_norms_do_not_allow_are_refused(change: Callable[..., Any], error: type[Exception], match: str) -> None:
+    agent = alone(clip_norm=0.5)
+    before = agent.model.copy()
+    gradients = np.tile(np.arange(1.0, D + 1), (4, 1))
+    with pytest.raises(error, match=match):
+        agent.step(lambda model, rows, clip: change(*clipped(gradients, clip)), clipped=True)
+    assert agent.round == 0 and np.array_equal(agent.model, before)
+
+
+def test_all_rounds_are_clipped_by_the_same() -> None:
+    agent = alone()
+    agent.step(np.ones((4, D)))
+    with pytest.raises(sotto.ConfigError, match="clipped: True is not allowed after False"):
+        agent.step(lambda model, rows, clip: clipped(np.ones((4, D)), clip), clipped=True)
+    with pytest.raises(sotto.ConfigError, match="adjacency agent"):
+        alone(run_directory="other", adjacency="agent", batch_size=None).step((np.ones(D), np.ones(4)), clipped=True)
+
+
+def test_clipped_sums_of_the_module_are_those_of_a_round() -> None:
+    gradients = np.random.default_rng(1).normal(size=(3, D)).astype(np.float32)
+    gradients[1, 2] = np.inf
+    total, norms = sotto.clipped_sum(gradients, 0.5)
+    wanted, lengths = clipped(gradients[[0, 2]].astype(float), 0.5)
+    assert np.abs(total - wanted).max() < 1e-12 and np.isnan(norms[1])
+    assert np.allclose(norms[[0, 2]], lengths, rtol=1e-12)
+    far, length, norm = sotto.agents.clipped_difference(gradients[0], [gradients[0, :2].copy(), gradients[0, 2:].copy()], 0.5)
+    assert length == pytest.approx(0.5) and norm == pytest.approx(lengths[0]) and far == pytest.approx(lengths[0] - 0.5)
 
 
 def test_poisson_batches_are_secret_and_may_be_empty() -> None:

@@ -9,7 +9,9 @@
 #include "learn/handed_objective.hpp"
 #include "learn/norm_histogram.hpp"
 #include "options/train_options.hpp"
+#include "planning/budgets.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 #include "tasks/record_task.hpp"
 #include "training/resume_fixtures.hpp"
@@ -187,6 +189,21 @@ TEST_F(Surveys, AreLeftOutForFewRecords) {
         test::run(tuned("run", {{"data", data}, {"epsilon", "0.1"}, {"rounds", "5"}}));
     EXPECT_FALSE(result.tuned);
     EXPECT_EQ(file("run", "ledger.json").at("phases").size(), 1U);
+}
+
+TEST_F(Surveys, CountRecordsAlikeWhereAgentsDifferInSize) {
+    const TrainResult result =
+        test::run(tuned("run", {{"partition", "dirichlet:0.3"}, {"seed", "1"}, {"rounds", "20"}}));
+    ASSERT_TRUE(result.tuned);
+    EXPECT_LE(result.epsilon, 1);
+    const auto spread_of = [&](const std::string& name) {
+        const std::string path = (fs::path(folder.path("run")) / name).string();
+        const Eigen::VectorXd precision =
+            coalition_precision(plan_from_json(read_file(path), path), 0);
+        return precision.maxCoeff() / precision.minCoeff();
+    };
+    EXPECT_LT(spread_of("norms.json"), 4);
+    EXPECT_GT(spread_of("plan.json"), 10);
 }
 
 TEST_F(Surveys, LearnTheScalingOfColumns) {

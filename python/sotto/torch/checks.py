@@ -15,9 +15,11 @@ import torch
 from .data import Batch
 from .errors import ModelError
 from .flat import FlatParameters
-from .gradients import FAILURES, WAYS, HookGradients, RecordGradients, SingleGradients, VectorisedGradients, _vectorisation, first_line
+from .ghost import GhostGradients
+from .gradients import FAILURES, WAYS, RecordGradients, SingleGradients, VectorisedGradients, first_line
 from .losses import RecordLoss
 from .recordwise import unsafe_part
+from .vectorised import vectorisation
 
 _TOLERANCE = 1e-3  # relative to the largest number; float32 sums differ by their order
 _ROUNDING = 1e-5  # of gradients, relative to the largest of all parameters
@@ -67,14 +69,22 @@ class Modes:
 
     @contextlib.contextmanager
     def without_dropout(self) -> Iterator[None]:
-        """Layers of Dropout let everything pass."""
+        """Layers of Dropout let everything pass, and so do attention and recurrent layers, which stay in training: in eval()
+        torch would take a path for inference that cannot be vectorised."""
+        within: list[tuple[Any, float]] = []
         for layer, _ in self._flags:
             if isinstance(layer, torch.nn.modules.dropout._DropoutNd):
                 layer.training = False
+            elif isinstance(layer, (torch.nn.MultiheadAttention, torch.nn.RNNBase)):
+                part: Any = layer
+                within.append((part, part.dropout))
+                part.dropout = 0.0
         try:
             yield
         finally:
             self.restore()
+            for part, share in within:
+                part.dropout = share
 
     @contextlib.contextmanager
     def evaluating(self) -> Iterator[None]:
@@ -199,7 +209,7 @@ class Checks:
 def _with_same_draws(way: VectorisedGradients) -> Callable[[Batch, torch.Tensor], None]:
     """A pass in which all records have the same random numbers: those of a single pass, if torch's generator starts alike."""
     same = copy.copy(way)
-    same._losses = _vectorisation()[0](same._one, randomness="same")
+    same._losses = vectorisation()[0](same._one, randomness="same")
     return same.vectorise
 
 
@@ -217,7 +227,7 @@ class Choice(NamedTuple):
                 "pass of their own before anything is sent.")
 
 
-def _why_hooks(way: RecordGradients) -> str:
+def _why_ghost(way: RecordGradients) -> str:
     if way.unsafe is None:
         return "the model is a sequence of known layers, which treat records alone"
     return f"by the user's opt-in, and the guarantee rests on the model not mixing records, which sotto cannot see: {way.unsafe}"
@@ -227,7 +237,7 @@ def choose_way(name: str, model: torch.nn.Module, loss: RecordLoss, flat: FlatPa
                batch: Optional[Batch]) -> Choice:
     """The way of this name, or for "auto" the first in which rows cannot mix and that gives right gradients on the batch.
 
-    That is hooks where all modules and the loss are known to treat records alone, torch's vectorisation where it can take
+    That is ghost norms where all modules and the loss are known to treat records alone, torch's vectorisation where it can take
     the model, otherwise one by one. Without a batch what its first records will take.
 
     :raises ModelError: no such way, or the named one gives other gradients than one record after another does.
@@ -238,28 +248,28 @@ def choose_way(name: str, model: torch.nn.Module, loss: RecordLoss, flat: FlatPa
         way = WAYS[name](model, loss, flat)
         if batch is not None and name != SingleGradients.name and not checks.fits(way, batch):
             raise ModelError(f"gradients: '{name}' does not find this model's gradients of single records; use 'auto'")
-        return Choice(way, _why_hooks(way) if name == HookGradients.name else "every record has a pass of its own, as was asked for")
+        return Choice(way, _why_ghost(way) if name == GhostGradients.name else "every record has a pass of its own, as was asked for")
     return _choose_safe_way(model, loss, flat, checks, batch)
 
 
 def _choose_safe_way(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, checks: Checks,
                      batch: Optional[Batch]) -> Choice:
     unknown = unsafe_part(model) or loss.unsafe_part()
-    no_hooks, detail = f"hooks are for sequences of known layers only, and {unknown}", ""
+    no_ghost, detail = f"ghost norms are for sequences of known layers only, and {unknown}", ""
     if unknown is None:
         try:
-            way: RecordGradients = HookGradients(model, loss, flat)
+            way: RecordGradients = GhostGradients(model, loss, flat)
             if batch is None or checks.fits(way, batch):
-                return Choice(way, _why_hooks(way))
-            no_hooks, detail = "hooks give other gradients than a pass of its own for every record", "hooks: other gradients"
+                return Choice(way, _why_ghost(way))
+            no_ghost, detail = "ghost norms give other gradients than a pass of its own for every record", "ghost: other gradients"
         except FAILURES as failure:
-            no_hooks, detail = "hooks cannot take the model", f"hooks: {first_line(failure)}"
+            no_ghost, detail = "ghost norms cannot take the model", f"ghost: {first_line(failure)}"
     try:
         way = VectorisedGradients(model, loss, flat)
         if batch is None or checks.fits(way, batch):
-            return Choice(way, f"torch runs the model on every record by itself, all at once ({no_hooks})", detail)
+            return Choice(way, f"torch runs the model on every record by itself, all at once ({no_ghost})", detail)
         no_vectors, failed = "its vectorisation gives other gradients", "vectorised: other gradients"
     except FAILURES as failure:
         no_vectors, failed = "torch cannot vectorise the model", f"vectorised: {first_line(failure)}"
     return Choice(SingleGradients(model, loss, flat), f"every record has a pass of its own, one after the other, which is slow "
-                  f"({no_hooks}; {no_vectors})", "; ".join(filter(None, (detail, failed))))
+                  f"({no_ghost}; {no_vectors})", "; ".join(filter(None, (detail, failed))))

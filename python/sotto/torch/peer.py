@@ -14,11 +14,13 @@ from .checks import Checks, Choice, FixedBuffers, Modes, choose_way, refuse_laye
 from .data import Batch, Records, Rows, spread
 from .errors import ModelError
 from .flat import FlatParameters, Vector, dimension
-from .gradients import sum_gradient
+from .ghost import GhostGradients
+from .gradients import FormedGradients, sum_gradient
 from .loops import Loop
 from .losses import Loss, RecordLoss
 from .metrics import Evaluation, right_classes
 from .rows import RowCheck
+from .sums import RecordSum
 from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
 
 _CHECKED_RECORDS = 3
@@ -44,9 +46,9 @@ class Agent(Protocol):
 
     def evaluate_by(self, *, train: Any, test: Any, test_records: int) -> None: ...
 
-    def tune(self, gradients: Any) -> None: ...
+    def tune(self, gradients: Any, *, clipped: bool = False) -> None: ...
 
-    def step(self, gradients: Any) -> bool: ...
+    def step(self, gradients: Any, *, clipped: bool = False) -> bool: ...
 
     def finish(self) -> dict[str, Any]: ...
 
@@ -75,8 +77,8 @@ class PrivatePeer(Loop):
     :param agent: a `sotto.Agent` of `dimension(model)` coordinates; tune="auto" lets it choose rounds, batches, clip and steps.
     :param test: records for evaluations, or None.
     :param device: None: the GPU of this rank's number where torch.cuda.is_available(), otherwise the CPU. The model is moved.
-    :param gradients: "hooks" (as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
-        "auto", the first of these in which rows cannot mix: hooks for sequences of known layers only. Asking for hooks of
+    :param gradients: "ghost" (almost as fast as the gradient of a batch), "vectorised" (torch.func or functorch), "one-by-one", or
+        "auto", the first of these in which rows cannot mix: ghost norms for sequences of known layers only. Asking for ghost norms of
         another model is an opt-in: privacy then relies on the model treating records alone, and the ledger says so. Agent 0
         says on standard error which way was taken and why, and so does an agent that fell back to another one or opted in. In every
         round random rows are compared with a pass of their own, and the job ends before anything is sent where they differ.
@@ -153,7 +155,7 @@ class PrivatePeer(Loop):
 
     @property
     def gradients(self) -> str:
-        """How gradients of records are found: "hooks", "vectorised" or "one-by-one"."""
+        """How gradients of records are found: "ghost", "vectorised" or "one-by-one"."""
         return self._way.name
 
     @property
@@ -173,17 +175,30 @@ class PrivatePeer(Loop):
 
     def _rows_of_records(self, values: Vector, rows: Rows) -> Vector:
         """Gradients of single records, (len(rows), d), float32 (float64 of a float64 model), in host memory."""
-        matrix = self._flat.vector.new_empty(len(rows), self._flat.dimension)
-        if len(rows) > 0:
-            self._prepare(values)
-            batch = self._records.batch(rows)
-            chosen, before = self._row_check.choose(len(rows)), self._row_check.drawn()
-            alone = batch.copies(chosen)
-            self._way.fill(batch, matrix)
-            self._buffers.check()
-            self._row_check.compare(self._way, batch, matrix, chosen, alone, before)
-            self._buffers.check()
-        return self._on_host(matrix)
+        if len(rows) == 0:
+            return self._on_host(self._flat.vector.new_empty(0, self._flat.dimension))
+        found: FormedGradients = self._compared(values, rows, self._agent.clip_norm)
+        return self._on_host(found.matrix)
+
+    def _sum_of_records(self, values: Vector, rows: Rows, clip_norm: float) -> tuple[Optional[Vector], Vector]:
+        """The sum of the gradients of records, each clipped to clip_norm (None where this is NaN), (d,), and their norms before."""
+        if len(rows) == 0:
+            return self._on_host(torch.zeros_like(self._flat.vector)), numpy.empty(0)
+        found: RecordSum = self._compared(values, rows, clip_norm)
+        norms = self._on_host(found.norms())
+        return None if math.isnan(clip_norm) else self._on_host(found.clipped_sum(clip_norm)), norms
+
+    def _compared(self, values: Vector, rows: Rows, clip_norm: float) -> Any:
+        """Gradients of records, some of which were compared with a pass of their own."""
+        self._prepare(values)
+        batch = self._records.batch(rows)
+        chosen, before = self._row_check.choose(len(rows)), self._row_check.drawn()
+        alone = batch.copies(chosen)
+        found = self._way.find(batch)
+        self._buffers.check()
+        self._row_check.compare(self._way, batch, found, clip_norm, chosen, alone, before)
+        self._buffers.check()
+        return found
 
     def _mean_of_records(self, values: Vector, rows: Rows) -> Vector:
         """Mean gradient of records, (d,); zeros without records. At most `micro_batch` are in memory at a time."""
@@ -216,13 +231,15 @@ class PrivatePeer(Loop):
         :raises ModelError: a buffer changed, a row is not that of its record alone, or the data set does not hold the agent's
             rows; before anything of the round is sent. Errors of sotto pass through.
         """
-        find = self._mean_of_records if self._agent.adjacency.startswith("agent") else self._rows_of_records
+        of_agents = self._agent.adjacency.startswith("agent")
+        clipped = isinstance(self._way, GhostGradients) and not of_agents
+        find: Any = self._mean_of_records if of_agents else self._sum_of_records if clipped else self._rows_of_records
         self._stale = True
         try:
-            self._row_check.begin_round(self._agent.clip_norm)
-            self._agent.tune(find)
-            self._row_check.begin_round(self._agent.clip_norm)
-            return bool(self._agent.step(find))
+            self._row_check.begin_round()
+            self._agent.tune(find, clipped=clipped)
+            self._row_check.begin_round()
+            return bool(self._agent.step(find, clipped=clipped))
         finally:
             self._stale = True
 

@@ -44,11 +44,19 @@ def _layer_norm(layer: Any, axes: int) -> bool:
     return axes > len(layer.normalized_shape)
 
 
+def _encoder(layer: Any, axes: int) -> bool:
+    """Attention within records, whose axis is the first."""
+    return axes == 3 and all(part.batch_first for part in layer.modules() if isinstance(part, nn.MultiheadAttention))
+
+
 def _rules() -> dict[type[nn.Module], Rule]:
     found: dict[type[nn.Module], Rule] = {nn.Sequential: _any, nn.Identity: _any, nn.Embedding: _any, nn.LayerNorm: _layer_norm,
                                           nn.Flatten: _flatten, nn.PReLU: _beside(2), nn.Linear: _beside(2),
                                           nn.GroupNorm: _beside(2), nn.RNNCell: _beside(2), nn.GRUCell: _beside(2),
-                                          nn.Softmax2d: _beside(4)}
+                                          nn.Softmax2d: _beside(4),
+                                          nn.EmbeddingBag: lambda layer, axes: axes == 2, nn.MultiheadAttention: _encoder,
+                                          nn.TransformerEncoderLayer: _encoder, nn.TransformerEncoder: _encoder, nn.ModuleList: _any,
+                                          nn.modules.linear.NonDynamicallyQuantizableLinear: _beside(2)}
     for layer in (nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.ELU, nn.CELU, nn.SELU, nn.GELU, nn.SiLU, nn.Mish, nn.Sigmoid, nn.LogSigmoid,
                   nn.Hardsigmoid, nn.Hardswish, nn.Hardtanh, nn.Hardshrink, nn.Softshrink, nn.Softplus, nn.Softsign, nn.Tanh,
                   nn.Tanhshrink, nn.Threshold, nn.Dropout, nn.AlphaDropout):
@@ -84,6 +92,9 @@ def _part(layer: nn.Module) -> Optional[str]:
         return "is compiled"
     if any(getattr(layer, hooks, None) for hooks in _HOOKS):
         return "has hooks, or weights that are computed"
+    if isinstance(layer, nn.TransformerEncoderLayer) and (
+            layer.activation not in (nn.functional.relu, nn.functional.gelu) or {"_sa_block", "_ff_block"} & set(layer.__dict__)):
+        return "has an activation or parts of its own"
     tensors = [*layer._parameters.values(), *layer._buffers.values()]
     if any(tensor is not None and type(tensor) not in (nn.Parameter, torch.Tensor) for tensor in tensors):
         return "has parameters of a class of their own"
@@ -107,6 +118,8 @@ def refuse_call(layer: nn.Module, inputs: Any) -> None:
 
     :raises ModelError: with these inputs it may work along the first axis.
     """
+    if isinstance(layer, nn.MultiheadAttention) and all(value is inputs[0] for value in inputs):
+        inputs = inputs[:1]
     if len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor) or not _RULES[type(layer)](layer, inputs[0].dim()):
         shapes = ", ".join(str(tuple(value.shape)) if isinstance(value, torch.Tensor) else type(value).__name__ for value in inputs)
         raise ModelError(f"model: {type(layer).__name__} may work along the first axis of its input ({shapes}), which is the records'; "

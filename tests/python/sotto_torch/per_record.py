@@ -6,6 +6,7 @@ from sotto.torch.data import Batch
 from sotto.torch.flat import FlatParameters
 from sotto.torch.gradients import WAYS
 from sotto.torch.losses import RecordLoss
+from sotto.torch.sums import with_room
 
 CPU = torch.device("cpu")
 
@@ -37,3 +38,18 @@ def checks_of(model, loss):
 def assert_close(found, wanted, tolerance=1e-5):
     """Equal but for rounding: `tolerance` relative to the largest number."""
     torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance * float(wanted.abs().max()))
+
+
+def assert_same_sums(model, loss, inputs, targets, wanted, tolerance):
+    """Ghost norms and clipped sums are those of these gradients of single records, at clips that shorten none, some and all."""
+    flat = FlatParameters(model)
+    found = WAYS["ghost"](model, RecordLoss(loss, CPU), flat).find(Batch(tuple(inputs), targets))
+    norms = wanted.norm(dim=1)
+    assert_close(found.norms(), norms.double(), tolerance)
+    for clip in (float(norms.median()), 0.1 * float(norms.min()) + 1e-9, 10 * float(norms.max()) + 1e-9):
+        goal = with_room(clip, flat.vector.dtype)
+        factors = (goal / norms).clamp(max=1).unsqueeze(1)
+        assert_close(found.clipped_sum(clip), (wanted * factors).sum(0).to(flat.vector.dtype), tolerance)
+        alone = found.clipped(len(targets) - 1, clip)
+        assert_close(alone, (wanted * factors)[-1].to(flat.vector.dtype), tolerance)
+        assert float(alone.norm()) <= clip

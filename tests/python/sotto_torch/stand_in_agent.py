@@ -13,7 +13,7 @@ class StandInAgent:
         self.micro_batch, self.batch_size = micro_batch, max(1, round(probability * records))
         self.statement = None
         self.evaluations = []
-        self.calls = []
+        self.calls, self.sums = [], []
         self._model = numpy.zeros(dimension) if initial is None else numpy.array(initial, numpy.float64)
         self._step_size, self._probability, self._records = step_size, probability, records
         self._random = numpy.random.default_rng(seed)
@@ -42,17 +42,28 @@ class StandInAgent:
             total += (values * numpy.minimum(1, self.clip_norm / numpy.maximum(norms, 1e-300))).sum(0)
         return total
 
-    def tune(self, gradients):
+    def _handed_sum(self, sums, rows):
+        total = numpy.zeros(self.dimension)
+        for first in range(0, len(rows), self.micro_batch):
+            part = rows[first:first + self.micro_batch]
+            handed, norms = sums(self.model, part, self.clip_norm)
+            assert handed.shape == (self.dimension,) and norms.shape == (len(part),)
+            assert numpy.linalg.norm(handed) <= numpy.minimum(self.clip_norm, numpy.nan_to_num(norms)).sum() * (1 + 1e-6)
+            self.sums.append((handed, norms))
+            total += handed
+        return total
+
+    def tune(self, gradients, *, clipped=False):
         pass
 
-    def step(self, gradients):
+    def step(self, gradients, *, clipped=False):
         rows = self.batch()
         if self.adjacency == "agent":
             direction = gradients(self.model, rows)
             assert direction.shape == (self.dimension,)
             self.calls.append(direction)
         else:
-            direction = self._clipped_sum(gradients, rows) / max(1.0, self._probability * self._records)
+            direction = (self._handed_sum if clipped else self._clipped_sum)(gradients, rows) / max(1.0, self._probability * self._records)
         self._model -= self._step_size * direction
         self.round += 1
         if self.round % self._evaluate_every == 0:

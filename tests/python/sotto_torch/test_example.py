@@ -55,7 +55,7 @@ def test_the_example_trains(example, images, monkeypatch, capsys):
     agent = StandIn.made[-1]
     assert agent.options["epsilon"] == 2 and agent.options["participation"] == "poisson"
     assert [e["test"][2] for e in agent.evaluations] == [10, 10]
-    assert "1 agents, d = 20586, gradients by hooks, 2 rounds" in capsys.readouterr().out
+    assert "1 agents, d = 20586, gradients by ghost, 2 rounds" in capsys.readouterr().out
 
 
 def test_shards_share_no_record_and_leave_none(example):

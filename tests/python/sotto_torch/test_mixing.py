@@ -118,13 +118,13 @@ def test_rows_are_of_their_own_record_or_the_model_is_refused(case):
     assert trained >= 1
 
 
-def test_hooks_of_a_model_that_mixes_end_the_job_before_anything_is_sent():
+def test_ghost_norms_of_a_model_that_mixes_end_the_job_before_anything_is_sent():
     refused_at_once, ended = 0, 0
     for shard in range(SHARDS):
         torch.manual_seed(shard)
         data = texts()
         try:
-            peer, agent = peer_of(SortsByLength(), data, [range(len(data))], gradients="hooks")
+            peer, agent = peer_of(SortsByLength(), data, [range(len(data))], gradients="ghost")
         except ModelError:
             refused_at_once += 1
             continue
@@ -133,31 +133,31 @@ def test_hooks_of_a_model_that_mixes_end_the_job_before_anything_is_sent():
         try:
             peer.step()
         except ModelError as error:
-            assert re.search("by hooks a record's clipped gradient.*of the clip norm.*nothing of this round was sent",
+            assert re.search("by ghost a record's clipped gradient.*of the clip norm.*nothing of this round was sent",
                              str(error))
             assert agent.round == 0 and numpy.array_equal(agent.model, before) and agent.calls == []
             ended += 1
     assert ended >= 1 and refused_at_once >= 1
 
 
-def test_hooks_with_dropout_are_compared_without_it():
+def test_ghost_norms_with_dropout_are_compared_without_it():
     ended = 0
     for shard in range(SHARDS):
         torch.manual_seed(shard)
         data = texts()
         try:
-            peer, _ = peer_of(SortsByLength(dropout=0.3), data, [range(len(data))], gradients="hooks")
+            peer, _ = peer_of(SortsByLength(dropout=0.3), data, [range(len(data))], gradients="ghost")
         except ModelError:
             continue
         try:
             peer.step()
         except ModelError as error:
-            assert "by hooks a record's clipped gradient" in str(error)
+            assert "by ghost a record's clipped gradient" in str(error)
             ended += 1
     assert ended >= 1
 
 
-def test_a_loss_that_divides_by_the_records_ends_the_job_with_hooks():
+def test_a_loss_that_divides_by_the_records_ends_the_job_with_ghost_norms():
     class Averages(nn.Module):  # by a number that is right for three records
         def __init__(self):
             super().__init__()
@@ -166,26 +166,26 @@ def test_a_loss_that_divides_by_the_records_ends_the_job_with_hooks():
         def forward(self, x):
             return self.linear(x) * (1.0 if len(x) <= 3 else 3 / len(x))
 
-    peer, agent = peer_of(Averages().double(), vectors(), [range(12)], clip_norm=100, gradients="hooks")
-    with pytest.raises(ModelError, match="by hooks"):
+    peer, agent = peer_of(Averages().double(), vectors(), [range(12)], clip_norm=100, gradients="ghost")
+    with pytest.raises(ModelError, match="by ghost"):
         peer.step()
     assert agent.round == 0
 
 
-def test_opting_in_to_hooks_is_stated():
+def test_opting_in_to_ghost_norms_is_stated():
     torch.manual_seed(0)
     model = Routes().double()
     model.forward = lambda x: model.left(x) + model.right(x)
-    peer, agent = peer_of(model, vectors(), gradients="hooks")
+    peer, agent = peer_of(model, vectors(), gradients="ghost")
     assert peer.step()
-    assert "hooks; by the user's opt-in, and the guarantee rests on the model not mixing records" in agent.statement
+    assert "ghost; by the user's opt-in, and the guarantee rests on the model not mixing records" in agent.statement
     assert "Routes" in agent.statement
 
 
 @pytest.mark.parametrize("make, data, way, why", [
-    (lambda: nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)).double(), vectors, "hooks", "a sequence of known layers"),
+    (lambda: nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)).double(), vectors, "ghost", "a sequence of known layers"),
     (lambda: ScaledByTheLargest().double(), lambda: TensorDataset(torch.rand(9, 5).double(), torch.randint(2, (9,))), "vectorised",
-     "every record by itself, all at once .hooks are for sequences of known layers only, and the model itself .ScaledByTheLargest."),
+     "every record by itself, all at once .ghost norms are for sequences of known layers only, and the model itself .ScaledByTheLargest."),
     (lambda: Routes().double(), vectors, "one-by-one", "torch cannot vectorise the model"),
 ])
 def test_the_way_and_its_reason_are_always_said(make, data, way, why, capsys):
@@ -205,7 +205,7 @@ def test_the_way_and_its_reason_are_always_said(make, data, way, why, capsys):
 ])
 def test_a_sequence_that_is_changed_later_is_refused(change):
     peer, agent = peer_of(nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)).double(), vectors())
-    assert peer.gradients == "hooks" and peer.step()
+    assert peer.gradients == "ghost" and peer.step()
     change(peer.model)
     with pytest.raises(ModelError, match="and did not when training began"):
         peer.step()
@@ -216,7 +216,7 @@ def test_a_sequence_that_is_changed_later_is_refused(change):
     ((nn.Softmax(dim=0),), (4,)), ((nn.Softmax2d(), nn.Flatten()), (2, 3)), ((nn.ConstantPad2d((0, 0, 1, -1), 0.0),), (4,)),
     ((nn.LayerNorm((8, 4)),), (4,)), ((nn.LogSoftmax(dim=-2),), (4,)),
 ])
-def test_layers_that_work_along_the_records_axis_are_not_taken_by_hooks(layers, shape):
+def test_layers_that_work_along_the_records_axis_are_not_taken_by_ghost_norms(layers, shape):
     width = int(numpy.prod(shape))
     data = TensorDataset(torch.randn(8, *shape).double(), torch.randint(2, (8,)))
     model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(width, 2)).double()
@@ -224,7 +224,7 @@ def test_layers_that_work_along_the_records_axis_are_not_taken_by_hooks(layers, 
         peer, _ = peer_of(model, data, [range(8)])
     except (ModelError, RuntimeError):
         return
-    assert peer.gradients != "hooks"
+    assert peer.gradients != "ghost"
 
 
 def test_layers_that_write_into_their_input_are_compared_with_what_they_got():
@@ -239,7 +239,7 @@ def test_rounding_ends_nothing():
     torch.manual_seed(3)
     data = TensorDataset(torch.randn(64, 1, 12, 12), torch.randint(4, (64,)))
     layers = [nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.GroupNorm(2, 8), nn.Conv2d(8, 16, 3), nn.ReLU(), nn.Flatten()]
-    for model, way in ((nn.Sequential(*layers, nn.Dropout(0.2), nn.Linear(256, 4)), "hooks"), (nn.Sequential(*layers, nn.Linear(256, 4)), "auto"),
+    for model, way in ((nn.Sequential(*layers, nn.Dropout(0.2), nn.Linear(256, 4)), "ghost"), (nn.Sequential(*layers, nn.Linear(256, 4)), "auto"),
                        (nn.Sequential(*layers, nn.Linear(256, 4)), "vectorised")):
         peer, agent = peer_of(model, data, [range(64)] * 15, gradients=way)
         peer.train()

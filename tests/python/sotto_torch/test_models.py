@@ -7,7 +7,7 @@ from per_record import CPU, assert_close, checks_of, gradients_by, plain_gradien
 from sotto.torch.checks import choose_way
 from sotto.torch.data import Batch
 from sotto.torch.flat import FlatParameters
-from sotto.torch.layers import layers_without_rule
+from sotto.torch.ghost import layers_without_rule
 from sotto.torch.losses import RecordLoss
 
 LOSS = nn.CrossEntropyLoss()
@@ -28,7 +28,7 @@ class Tied(nn.Module):
 
 
 class TiedByFunction(nn.Module):
-    """Uses an embedding's weights without calling the layer: hooks cannot see it."""
+    """Uses an embedding's weights without calling the layer: ghost norms cannot see it."""
 
     def __init__(self):
         super().__init__()
@@ -120,7 +120,7 @@ def sequences(records=5, width=3):
 
 MODELS = {
     "tied weights": (Tied, words, "vectorised"),
-    "layers that write in place": (in_place, vectors, "hooks"),
+    "layers that write in place": (in_place, vectors, "ghost"),
     "two inputs": (TwoInputs, lambda: ([torch.randint(5, (5,)), torch.randn(5, 3)], torch.randint(2, (5,))), "vectorised"),
     "weights tied by a function": (TiedByFunction, words, "vectorised"),
     "a parameter of the model": (OwnScale, vectors, "vectorised"),
@@ -144,7 +144,7 @@ def test_the_chosen_way_gives_gradients_of_single_records(case):
     assert_close(gradients_by(chosen.name, model, LOSS, inputs, targets), wanted)
 
 
-@pytest.mark.parametrize("way", ["hooks", "vectorised", "one-by-one"])
+@pytest.mark.parametrize("way", ["ghost", "vectorised", "one-by-one"])
 def test_all_ways_agree(way):
     for make, data in ((Tied, words), (in_place, vectors)):
         model, (inputs, targets) = make(), data()
@@ -159,7 +159,7 @@ def test_frozen_parameters_stay_out():
     inputs, targets = vectors()
     wanted = plain_gradients(model, LOSS, inputs, targets)
     assert wanted.shape == (5, 4 + 8)
-    for way in ("hooks", "vectorised", "one-by-one"):
+    for way in ("ghost", "vectorised", "one-by-one"):
         assert_close(gradients_by(way, model, LOSS, inputs, targets), wanted)
 
 
@@ -175,22 +175,30 @@ def test_a_layer_without_effect_has_zero_gradients():
 
     model, (inputs, targets) = Unused(), vectors()
     wanted = plain_gradients(model, LOSS, inputs, targets)
-    assert_close(gradients_by("hooks", model, LOSS, inputs, targets), wanted)
+    assert_close(gradients_by("ghost", model, LOSS, inputs, targets), wanted)
     assert float(wanted[:, 8:].abs().max()) == 0
 
 
-def test_hooks_are_gone_after_a_batch():
+def test_nothing_is_left_on_the_layers_after_a_batch():
     model, (inputs, targets) = in_place(), vectors()
-    gradients_by("hooks", model, LOSS, inputs, targets)
-    assert not any(layer._forward_hooks for layer in model.modules())
+    gradients_by("ghost", model, LOSS, inputs, targets)
+    assert not any(layer._forward_hooks or "forward" in layer.__dict__ for layer in model.modules())
 
 
-def test_a_derived_layer_has_no_rule():
-    class Doubled(nn.Linear):
-        def forward(self, x):
-            return 2 * super().forward(x)
+class Doubled(nn.Linear):
+    """Computes something else than the class that it is derived from."""
 
-    assert layers_without_rule(nn.Sequential(Doubled(3, 2))) == ["0 (Doubled)"]
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def test_a_derived_layer_does_not_have_the_rule_of_its_base():
+    model, (inputs, targets) = nn.Sequential(Doubled(3, 2)), vectors()
+    assert_close(gradients_by("ghost", model, LOSS, inputs, targets), plain_gradients(model, LOSS, inputs, targets))
+
+
+def test_a_parameter_beside_layers_has_no_rule():
+    assert layers_without_rule(nn.Sequential(OwnScale())) == ["0 (OwnScale)"]
 
 
 def test_a_hook_that_changes_an_output_is_noticed():
@@ -198,13 +206,13 @@ def test_a_hook_that_changes_an_output_is_noticed():
     model[0].register_forward_hook(lambda layer, given, output: output * 3)
     chosen = choose_way("auto", model, RecordLoss(LOSS, CPU), FlatParameters(model), checks_of(model, LOSS),
                         Batch(tuple(inputs), targets)).way
-    assert chosen.name != "hooks"
+    assert chosen.name != "ghost"
 
 
 def test_dropout_hides_other_values_from_every_record():
     model = nn.Sequential(nn.Dropout(0.5), nn.Linear(100, 2, bias=False)).train()
     inputs, targets = [torch.ones(4, 100)], torch.zeros(4, dtype=torch.long)
-    for way in ("hooks", "vectorised", "one-by-one"):
+    for way in ("ghost", "vectorised", "one-by-one"):
         hidden = gradients_by(way, model, LOSS, inputs, targets)[:, :100] == 0
         assert 20 < int(hidden[0].sum()) < 80
         assert not torch.equal(hidden[0], hidden[1])

@@ -11,6 +11,7 @@ from torch.utils.data import Dataset, TensorDataset
 from per_record import assert_close, plain_gradients
 from stand_in_agent import StandInAgent
 from sotto.torch import ModelError, PrivatePeer, dimension, parameters
+from sotto.torch.sums import with_room
 
 LOSS = nn.CrossEntropyLoss()
 
@@ -52,12 +53,28 @@ def test_sotto_gets_rows_of_single_records_in_parts():
     data = separable()
     model = small_model()
     rows = [3, 1, 4, 15, 9, 2, 6]
-    peer, agent = make(model, data, batches=[rows], micro_batch=3)
+    peer, agent = make(model, data, options={"gradients": "vectorised"}, batches=[rows], micro_batch=3)
     wanted = plain_gradients(model, LOSS, [data.tensors[0][rows]], data.tensors[1][rows])
     peer.step()
-    assert [len(call) for call in agent.calls] == [3, 3, 1]
+    assert [len(call) for call in agent.calls] == [3, 3, 1] and not agent.sums
     assert agent.calls[0].dtype == numpy.float32
     assert_close(torch.from_numpy(numpy.concatenate(agent.calls)), wanted)
+
+
+def test_sotto_gets_clipped_sums_and_norms_in_parts():
+    data = separable()
+    model = small_model()
+    rows = [3, 1, 4, 15, 9, 2, 6]
+    peer, agent = make(model, data, batches=[rows], micro_batch=3, clip_norm=0.5)
+    wanted = plain_gradients(model, LOSS, [data.tensors[0][rows]], data.tensors[1][rows])
+    peer.step()
+    assert [len(norms) for _, norms in agent.sums] == [3, 3, 1] and not agent.calls
+    norms = wanted.norm(dim=1)
+    assert_close(torch.from_numpy(numpy.concatenate([part for _, part in agent.sums])), norms.double())
+    factors = (with_room(0.5, torch.float32) / norms).clamp(max=1).unsqueeze(1)
+    for (found, _), part in zip(agent.sums, (wanted * factors).split(3)):
+        assert found.dtype == numpy.float32
+        assert_close(torch.from_numpy(found), part.sum(0))
 
 
 def test_an_agent_gives_its_mean_gradient():
@@ -78,8 +95,10 @@ def test_empty_batches_change_nothing(empty):
     before = agent.model.copy()
     assert peer.step() and peer.step()
     assert numpy.array_equal(agent.model, before)
-    found = peer._rows_of_records(agent.model, numpy.empty(0, numpy.int64))
-    assert found.shape == (0, agent.dimension)
+    nobody = numpy.empty(0, numpy.int64)
+    assert peer._rows_of_records(agent.model, nobody).shape == (0, agent.dimension)
+    total, norms = peer._sum_of_records(agent.model, nobody, 1.0)
+    assert not total.any() and total.shape == (agent.dimension,) and norms.shape == (0,)
 
 
 def test_the_model_has_the_agents_parameters_after_every_round():
@@ -203,7 +222,7 @@ def test_items_of_other_data_sets_are_stacked():
 
     peer, agent = make(data=Squares(), batches=[[0, 5, 2]])
     peer.step()
-    assert agent.calls[0].shape == (3, agent.dimension)
+    assert agent.sums[0][1].shape == (3,)
 
 
 def test_the_seed_and_the_number_of_the_agent_decide_on_dropout():
@@ -215,7 +234,7 @@ def test_the_seed_and_the_number_of_the_agent_decide_on_dropout():
         agent = StandInAgent(None, 10, records=30, initial=parameters(model), batches=[range(30)])
         agent.agent = number
         PrivatePeer(model, LOSS, data, agent, seed=seed, threads=1).step()
-        return agent.calls[0]
+        return agent.sums[0][0]
 
     assert numpy.array_equal(masks(1, 0), masks(1, 0))
     assert not numpy.array_equal(masks(1, 0), masks(1, 1))

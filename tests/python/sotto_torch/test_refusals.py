@@ -63,7 +63,7 @@ class Centred(nn.Module):
         return self.linear(x - (mean.detach() if self.detached else mean))
 
 
-@pytest.mark.parametrize("way", ["auto", "hooks", "vectorised", "one-by-one"])
+@pytest.mark.parametrize("way", ["auto", "ghost", "vectorised", "one-by-one"])
 @pytest.mark.parametrize("options", [{}, {"detached": True}, {"dropout": True}, {"detached": True, "dropout": True}])
 def test_models_that_mix_records_in_ways_of_their_own_are_refused(options, way):
     with pytest.raises(ModelError, match="depends on the other records.*GroupNorm"):
@@ -115,25 +115,24 @@ def test_another_dimension_is_refused():
 
 
 def test_an_unknown_way_is_refused_with_the_known_ones():
-    with pytest.raises(ModelError, match="'quick'.*auto, hooks, vectorised, one-by-one"):
+    with pytest.raises(ModelError, match="'quick'.*auto, ghost, vectorised, one-by-one"):
         peer_of(nn.Linear(6, 2), gradients="quick")
 
 
-def test_hooks_asked_for_where_a_layer_has_no_rule_name_the_layer():
-    model = nn.Sequential(nn.Bilinear(3, 3, 2))
-    with pytest.raises(ModelError, match="0 .Bilinear"):
-        peer_of(TwoHalves(model[0]), gradients="hooks")
+def test_ghost_norms_asked_for_where_a_layer_has_no_rule_name_the_layer():
+    with pytest.raises(ModelError, match="model itself .Scaled.*layer of their own"):
+        peer_of(Scaled(), gradients="ghost")
 
 
-class TwoHalves(nn.Module):
-    """Halves of a record multiplied."""
+class Scaled(nn.Module):
+    """A parameter beside a layer."""
 
-    def __init__(self, layer):
+    def __init__(self):
         super().__init__()
-        self.add_module("0", layer)
+        self.scale, self.linear = nn.Parameter(torch.ones(6)), nn.Linear(6, 2)
 
     def forward(self, x):
-        return getattr(self, "0")(x[:, :3].contiguous(), x[:, 3:].contiguous())
+        return self.linear(self.scale * x)
 
 
 def test_data_without_targets_or_length_are_refused():
