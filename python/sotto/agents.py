@@ -139,6 +139,7 @@ class Agent:
             data_digest,
         )
         self._summary: dict[str, Any] | None = None
+        self._comm = comm
         _agents.add(self)
 
     @property
@@ -290,6 +291,17 @@ class Agent:
         """
         self._core.declare(statement)
 
+    def stop(self) -> None:
+        """Asks all agents to stop after the same round, with a checkpoint, as an interrupt does. LOCAL.
+
+        One rank is enough; go on with step() until `more` is false. A single process stops at once;
+        several agree within two rounds, or about 0.1 s where rounds are shorter. When to stop is
+        seen by others and must not depend on private data.
+
+        :raises ConfigError: with tune="auto" in a single process, before norms are measured.
+        """
+        self._core.stop()
+
     def finish(self) -> dict[str, Any]:
         """Ends the training, once `more` is false: models, last evaluation, ledger. COLLECTIVE.
 
@@ -417,15 +429,18 @@ def _stop_all_on_errors(comm: "Communicator | None") -> None:
             sys.stderr.flush()
             os._exit(_exit_code(failure))
         under_way = [agent for agent in _agents if agent._summary is None]
-        if isinstance(failure, Error) and all(agent._met_by_all(failure) for agent in under_way):
-            if rank == 0:
+        told = getattr(failure, "met_by_all", False)
+        if told or isinstance(failure, Error) and all(agent._met_by_all(failure) for agent in under_way):
+            if rank == 0 and told:
+                print(f"{kind.__name__}: {failure}", file=sys.stderr)
+            elif rank == 0:
                 usual(kind, failure, trace)
             sys.stderr.flush()
             sys.stdout.flush()
             from mpi4py import MPI
 
             MPI.Finalize()
-            os._exit(failure.exit_code)
+            os._exit(_exit_code(failure))
         usual(kind, failure, trace)
         for agent in list(_agents):
             agent._core.end_all(f"{kind.__name__}: {failure}", _exit_code(failure))

@@ -174,9 +174,11 @@ class Agent {
             progress_ =
                 std::make_unique<Progress>(leader ? report_stream(setup_.general) : nullptr);
             training_ = std::make_unique<Training>(
-                setup_.config, *network_, *progress_, stop_requested, [&] {
-                    return make_task(std::move(inputs));
-                });
+                setup_.config,
+                *network_,
+                *progress_,
+                [this] { return stop_wanted_ || stop_requested(); },
+                [&] { return make_task(std::move(inputs)); });
         });
     }
     /// A forked process leaves files, messages and MPI to the process that made them.
@@ -256,6 +258,21 @@ class Agent {
                 "declare: rounds have begun, and the ledger states how gradients are found (make "
                 "it before the first step)");
         statement_ = statement;
+    }
+    /// Asks for a stop of all agents, which they agree on in the rounds that follow. A single
+    /// process stops at once.
+    void stop() {
+        const RoundGate::Stay stay = gate_.enter();
+        stop_wanted_ = true;
+        if (network_->processes() == 1) stop_here();
+    }
+    /// Makes this round the last one; all processes call it after the same round.
+    void stop_here() {
+        if (training_->to_survey())
+            throw ConfigError(
+                "stop: norms of gradients are not measured yet, and no round is done (step() "
+                "first)");
+        training_->stop_here();
     }
     void end_all(const std::string& message, int code) {
         if (gate_.in_its_process() && network_->processes() > 1 && summary_.empty())
@@ -422,6 +439,7 @@ class Agent {
     bool stated_ = false;  // the statement is in the ledger
     std::string summary_;  // empty until the end
     bool failed_ = false, interrupted_ = false;
+    bool stop_wanted_ = false;  // by the program
 };
 
 /// The sum of gradients (rows), each clipped as in a round, and norms before: NaN for a gradient
@@ -560,6 +578,8 @@ void bind_agent(py::module_& module) {
              py::arg("test_records"))
         .def("declare", &Agent::declare, py::arg("statement"))
         .def("finish", &Agent::finish)
+        .def("stop", &Agent::stop)
+        .def("stop_here", &Agent::stop_here)
         .def("end_all", &Agent::end_all, py::arg("message"), py::arg("exit_code"))
         .def_property_readonly("model",
                                [](py::object self) {
@@ -571,6 +591,8 @@ void bind_agent(py::module_& module) {
         .def_property_readonly("processes", [](Agent& a) { return a.network().processes(); })
         .def_property_readonly("failed_together",
                                [](Agent& a) { return a.network().failed_together(); })
+        .def_property_readonly("to_measure",
+                               [](Agent& a) { return a.training().to_survey(); })
         .def_property_readonly("round", &Agent::round)
         .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
         .def_property_readonly("more", &Agent::more)

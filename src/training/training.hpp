@@ -43,6 +43,8 @@ class TrainingLoop {
     [[nodiscard]] bool more() const;
     /// Runs the next round and what is due after it. COLLECTIVE.
     void run_round();
+    /// Makes this round the last one. All processes call it after the same round. LOCAL.
+    void stop_here() { stopped_ = true; }
     /// Computes and evaluates the final models. Call it after the last round. COLLECTIVE.
     void end();
 
@@ -91,6 +93,7 @@ class TrainingRounds {
     void run_next() {
         or_end_all([this] { loop_.run_round(); });
     }
+    void stop_here() { loop_.stop_here(); }
     /// After the last round, writes the models and their agents' reports to the run directory.
     void finish();
     /// The trainer of these rounds. LOCAL.
@@ -141,6 +144,9 @@ class Training {
     void state_gradients(const std::string& own);
     /// @throws Error alone; with several processes, a failing one ends the job.
     void run_round() { rounds_->run_next(); }
+    /// Makes this round the last one, as a stop request does, but at once. After the surveys; all
+    /// processes call it after the same round. LOCAL.
+    void stop_here() { rounds_->stop_here(); }
     /// After the last round, completes figures, ledger and models. @throws as run_round, and Error,
     /// the same on every process.
     [[nodiscard]] TrainResult finish();

@@ -610,6 +610,27 @@ sys.stdout.write(f"{{before}} {{agent.round}}\\n")
         assert before > 0 and after == before + 1
 
 
+def test_a_single_process_stops_at_once_and_goes_on() -> None:
+    agent = alone()
+    agent.step(np.ones((4, D)))
+    agent.stop()
+    assert not agent.more and agent.finish()["rounds"] == 1
+    assert (agent.ledger["status"], agent.ledger["rounds"]["accounted"]) == ("interrupted", 1)
+    model = agent.model.copy()
+    del agent
+    again = sotto.Agent(None, D, records=20, resume="run", quiet=True)
+    assert again.round == 1 and np.array_equal(again.model, model)
+
+
+def test_one_of_several_stops_all_after_the_same_round(launch: Launch) -> None:
+    text = TRAINING.replace('"fail" in sys.argv:\n            raise RuntimeError("the second one falls over")', '"stop" in sys.argv:\n            agent.stop()')
+    done = launch(3, text, "{}", "--long", "stop")
+    assert done.returncode == 0, done.stderr
+    rounds = {line.split()[1] for line in done.stdout.splitlines()}
+    assert len(rounds) == 1 and 5 <= int(rounds.pop()) < 2000
+    assert sotto.Run("run").ledger["status"] == "interrupted"
+
+
 def test_agents_begin_with_one_model(launch: Launch) -> None:
     done = launch(2, TRAINING, "{'initial': [float(comm.rank)] * 4}", seconds=60)
     assert done.returncode == 3

@@ -1,13 +1,11 @@
 """PyTorch models as agents of sotto: private training over MPI, every rank an agent with data of its own.
 
-    import sotto, sotto.torch, torch
-    from mpi4py import MPI
-
     model = torch.nn.Sequential(torch.nn.Linear(123, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2))
-    agent = sotto.Agent(MPI.COMM_WORLD, sotto.torch.dimension(model), records=len(shard),
-                        initial=sotto.torch.parameters(model), epsilon=2, adjacency="record-add-remove")
-    peer = sotto.torch.PrivatePeer(model, torch.nn.CrossEntropyLoss(), shard, agent, test=test)
+    peer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2, test=test)
     result = peer.train()
+
+`make_private` makes the `sotto.Agent` and a `PrivatePeer`. `check(model, loss, data)` lists what would be refused, `fix(model)`
+repairs layers.
 
 `PrivatePeer` finds the gradient of every record, sotto clips, adds noise, sends, mixes and accounts.
 
@@ -19,6 +17,9 @@ as they are. Parameters that several layers share count once.
 """
 from .errors import ModelError
 from .flat import dimension, parameters
-from .peer import Evaluation, PrivatePeer
+from .metrics import Evaluation
+from .peer import PrivatePeer
+from .private import Peer, make_private
+from .repair import Refusal, check, fix
 
-__all__ = ["Evaluation", "ModelError", "PrivatePeer", "dimension", "parameters"]
+__all__ = ["Evaluation", "ModelError", "Peer", "PrivatePeer", "Refusal", "check", "dimension", "fix", "make_private", "parameters"]

@@ -7,7 +7,8 @@ trial, no proof: the way that "auto" takes is one in which rows cannot mix, and 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterator, NamedTuple, Optional
+import copy
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 import torch
 
@@ -18,6 +19,7 @@ from .ghost import GhostGradients
 from .gradients import FAILURES, WAYS, RecordGradients, SingleGradients, VectorisedGradients, first_line
 from .losses import RecordLoss
 from .recordwise import unsafe_part
+from .vectorised import vectorisation
 
 _TOLERANCE = 1e-3  # relative to the largest number; float32 sums differ by their order
 _ROUNDING = 1e-5  # of gradients, relative to the largest of all parameters
@@ -29,12 +31,13 @@ def refuse_layers(model: torch.nn.Module) -> None:
     :raises ModelError: with the layer's name and kind, and what to use instead.
     """
     for name, layer in model.named_modules():
-        reason = _refusal(layer)
+        reason = layer_refusal(layer)
         if reason:
             raise ModelError(f"model: layer '{name or 'model'}' is {type(layer).__name__}, which {reason}")
 
 
-def _refusal(layer: Any) -> Optional[str]:
+def layer_refusal(layer: Any) -> Optional[str]:
+    """Why a layer is refused, and what to use instead; None if it is not."""
     if isinstance(layer, torch.nn.modules.instancenorm._InstanceNorm):
         if layer.track_running_stats and layer.training:
             return "keeps statistics of records; use track_running_stats=False, or GroupNorm"
@@ -166,7 +169,8 @@ class Checks:
         with self._deterministic(batch), torch.no_grad():
             together = self._losses(batch)
             alone = torch.cat([self._losses(batch.record(i)) for i in range(batch.records)])
-        if not _close(together, alone):
+            random = not torch.equal(together, self._losses(batch))  # in eval() too, as a VAE; only slopes can be compared then
+        if not random and not _close(together, alone):
             raise ModelError(complaint.format("loss"))
         inputs = tuple(x.detach().clone().requires_grad_(x.is_floating_point()) for x in batch.inputs)
         known = [x for x in inputs if x.requires_grad]
@@ -185,14 +189,28 @@ class Checks:
         """
         found = self._flat.vector.new_empty(batch.records, self._flat.dimension)
         wanted = torch.empty_like(found)
-        fill = way.vectorise if isinstance(way, VectorisedGradients) else way.fill
-        with self._deterministic(batch):
-            SingleGradients(self._model, self._loss, self._flat).fill(batch, wanted)
+        fill: Callable[[Batch, torch.Tensor], None] = way.vectorise if isinstance(way, VectorisedGradients) else way.fill
+        with self._deterministic(batch), torch.random.fork_rng():
+            with torch.no_grad():
+                random = not torch.equal(self._losses(batch), self._losses(batch))
+            if random and isinstance(way, VectorisedGradients):
+                fill = _with_same_draws(way)
+            for i in range(batch.records):
+                torch.manual_seed(1)
+                SingleGradients(self._model, self._loss, self._flat).fill(batch.record(i), wanted[i:i + 1])
+            torch.manual_seed(1)
             fill(batch, found)
         fill(batch, torch.empty_like(found))
         # Parameter by parameter; what is almost zero next to the rest may be rounding.
         floor = _ROUNDING * float(wanted.abs().max())
         return all(_close(found[:, place], wanted[:, place], floor) for place in map(self._flat.place, self._flat.parameters))
+
+
+def _with_same_draws(way: VectorisedGradients) -> Callable[[Batch, torch.Tensor], None]:
+    """A pass in which all records have the same random numbers: those of a single pass, if torch's generator starts alike."""
+    same = copy.copy(way)
+    same._losses = vectorisation()[0](same._one, randomness="same")
+    return same.vectorise
 
 
 class Choice(NamedTuple):

@@ -8,6 +8,7 @@ import numpy.typing
 import torch
 import torch.utils.data
 
+from .collated import Collated, Items
 from .errors import ModelError
 
 Rows = numpy.typing.NDArray[numpy.int64]
@@ -44,24 +45,24 @@ class Batch(NamedTuple):
 
 
 class Records:
-    """A data set: a map-style torch.utils.data.Dataset whose items are (input, ..., target), every one a tensor or a number.
+    """A data set: a map-style torch.utils.data.Dataset whose items are (input, ..., target), every one a tensor or a number, or
+    a DataLoader of one (`collated.Items`); or any other that `collated.Collated` has taken apart.
 
     A TensorDataset is indexed at once; of other data sets the items are read one by one and stacked.
 
     :raises ModelError: the data set has no length.
     """
 
-    def __init__(self, dataset: Any, device: torch.device) -> None:
-        if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
-            raise ModelError(f"dataset: {type(dataset).__name__} has no length or no items by number; use a map-style Dataset")
-        self._dataset = dataset
+    def __init__(self, data: Any, device: torch.device) -> None:
+        self._collated = data if isinstance(data, Collated) else None
+        self._items: Any = data if isinstance(data, Collated) else Items(data)
         self._device = device
         self._tensors: Sequence[torch.Tensor] = ()
-        if type(dataset) is torch.utils.data.TensorDataset:
-            self._tensors = dataset.tensors
+        if self._collated is None and type(self._items.dataset) is torch.utils.data.TensorDataset:
+            self._tensors = self._items.dataset.tensors
 
     def __len__(self) -> int:
-        return len(self._dataset)
+        return len(self._items)
 
     def batch(self, rows: Rows) -> Batch:
         """The records of these rows (at least one).
@@ -71,11 +72,14 @@ class Records:
         if int(rows.min()) < 0 or int(rows.max()) >= len(self):
             raise ModelError(f"dataset: row {int(rows.max())} of {len(self)} records; "
                              "sotto.Agent(records=) must be the length of the data set")
+        if self._collated is not None:
+            tensors = self._collated.tensors(rows)
+            return Batch(tuple(tensor.to(self._device) for tensor in tensors), torch.zeros(len(rows), device=self._device))
         if self._tensors:
             index = torch.from_numpy(numpy.array(rows, numpy.int64))
             columns: Sequence[Any] = [tensor[index.to(tensor.device)] for tensor in self._tensors]
         else:
-            columns = torch.utils.data.default_collate([self._dataset[int(row)] for row in rows])
+            columns = torch.utils.data.default_collate(self._items.read(rows))
         if not isinstance(columns, (list, tuple)) or len(columns) < 2:
             raise ModelError("dataset: an item must be (input, ..., target)")
         inputs: list[Any] = []

@@ -156,12 +156,30 @@ class RecordLoss:
             # Targets that are probabilities all count.
             of_classes = self._kind in _OF_CLASSES and not targets.is_floating_point() and targets.shape == shape
             return self._mean_of_classes(values, targets) if of_classes else values.mean(1)
-        assert self._single is not None
-        losses = [self._single(part(outputs, i), targets[i:i + 1]) for i in range(records)]
-        for value in losses:
-            if not isinstance(value, torch.Tensor) or value.numel() != 1:
-                raise ModelError(f"loss: {value!r} for one record; it must be a tensor of one number")
-        return torch.stack([value.reshape(()) for value in losses])
+        return torch.cat([self.of_one(part(outputs, i), targets[i:i + 1]) for i in range(records)])
+
+    def of_all(self, outputs: Any, targets: Any) -> Optional[float]:
+        """What a callable that is not torch's gives for a whole batch; None where that is no single number, or it fails."""
+        if self._single is None:
+            return None
+        try:
+            value = self._single(outputs, targets)
+        except Exception:  # it may be meant for single records
+            return None
+        return float(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
+
+    def of_one(self, outputs: Any, targets: Any) -> torch.Tensor:
+        """The loss of a batch of one record, shape (1,), by a callable that is not torch's; targets as the callable takes them.
+
+        :raises ModelError: it gives no tensor of one number.
+        """
+        if self._single is None:
+            raise ModelError(f"loss: targets of type {type(targets).__name__}; a loss of torch takes a tensor (give loss=f(outputs, targets), "
+                             "or forward=lambda model, batch: loss)")
+        value = self._single(outputs, targets)
+        if not isinstance(value, torch.Tensor) or value.numel() != 1:
+            raise ModelError(f"loss: {value!r} for one record; it must be a tensor of one number")
+        return value.reshape(1)
 
 
 def _as_double(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import weakref
 from typing import Any, Callable, NamedTuple, Optional, Protocol
 
 import numpy
@@ -15,7 +16,9 @@ from .errors import ModelError
 from .flat import FlatParameters, Vector, dimension
 from .ghost import GhostGradients
 from .gradients import FormedGradients, sum_gradient
+from .loops import Loop
 from .losses import Loss, RecordLoss
+from .metrics import Evaluation, right_classes
 from .rows import RowCheck
 from .sums import RecordSum
 from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
@@ -50,13 +53,6 @@ class Agent(Protocol):
     def finish(self) -> dict[str, Any]: ...
 
 
-class Evaluation(NamedTuple):
-    """Mean loss of a data set, and the share of records that are right (NaN where targets are no classes)."""
-
-    loss: float
-    accuracy: float
-
-
 class _Sums(NamedTuple):
     """Sum of losses, number of right records (NaN where targets are no classes), number of records."""
 
@@ -65,22 +61,7 @@ class _Sums(NamedTuple):
     records: int
 
 
-def right_classes(outputs: Any, targets: torch.Tensor) -> Optional[torch.Tensor]:
-    """Which records are given their class; None where outputs and targets are no classes.
-
-    Scores of classes (records, classes) with integer targets (records,): the largest score. One score a record with
-    targets 0 or 1: its sign.
-    """
-    if not isinstance(outputs, torch.Tensor):
-        return None
-    if outputs.dim() == 2 and targets.dim() == 1 and outputs.shape[1] > 1 and not targets.is_floating_point():
-        return outputs.argmax(1) == targets
-    if outputs.shape == targets.shape and outputs.numel() == len(targets) and bool(((targets == 0) | (targets == 1)).all()):
-        return ((outputs > 0) == (targets > 0)).reshape(-1)
-    return None
-
-
-class PrivatePeer:
+class PrivatePeer(Loop):
     """One agent that trains a torch model on its own records, together with the others.
 
         peer = PrivatePeer(model, torch.nn.CrossEntropyLoss(), shard, agent, test=test)
@@ -120,8 +101,8 @@ class PrivatePeer:
         self._set_threads(threads)
         self.device = default_device() if device is None else torch.device(device)
         self._model = model.to(self.device)
-        self._records = Records(dataset, self.device)
-        self._test = None if test is None else Records(test, self.device)
+        self._records = self._records_of(dataset)
+        self._test = None if test is None else self._records_of(test)
         self._loss = RecordLoss(loss, self.device)
         refuse_layers(self._model)
         self._modes = Modes(self._model)
@@ -137,6 +118,7 @@ class PrivatePeer:
             torch.manual_seed(seed + agent.agent)
         agent.evaluate_by(train=self._losses_of(self._records), test=None if self._test is None else self._losses_of(self._test),
                           test_records=0 if self._test is None else len(self._test))
+        self._watch()
 
     def _set_threads(self, threads: Optional[int]) -> None:
         if threads == 0:
@@ -261,12 +243,6 @@ class PrivatePeer:
         finally:
             self._stale = True
 
-    def train(self) -> dict[str, Any]:
-        """All rounds that are left, then `sotto.Agent.finish`: the JSON of `sotto train`. COLLECTIVE over all agents."""
-        while self._agent.more:
-            self.step()
-        return self._agent.finish()
-
     def evaluate(self, dataset: Any) -> Evaluation:
         """Mean loss, and accuracy where targets are classes (else NaN), of the current model in eval(). LOCAL.
 
@@ -274,12 +250,22 @@ class PrivatePeer:
 
         :raises ModelError: the data set has no records.
         """
-        records = Records(dataset, self.device)
+        records = self._records_of(dataset)
         if len(records) == 0:
             raise ModelError("dataset: no records to evaluate; at least one is needed")
         with self._current(self._agent.model if self._stale else None):
             sums = self._sums(records, numpy.arange(len(records), dtype=numpy.int64))
         return Evaluation(sums.loss / sums.records, sums.correct / sums.records)
+
+    def _records_of(self, dataset: Any) -> Records:
+        return Records(dataset, self.device)
+
+    def _records_given(self) -> int:
+        return len(self._records)
+
+    def _release(self) -> None:
+        self._load(self._agent.model)
+        del self._records, self._test
 
     @contextlib.contextmanager
     def _current(self, values: Optional[Vector]) -> Any:
@@ -302,10 +288,14 @@ class PrivatePeer:
     def _losses_of(self, records: Records) -> Callable[[Vector, int, int], tuple[float, Optional[float], int]]:
         """Losses over rows first, first + stride, ... as sotto asks for them; None right where targets are no classes."""
 
+        known = weakref.ref(self)  # the agent has this function, and the peer the agent
+
         def losses(values: Vector, first: int, stride: int) -> tuple[float, Optional[float], int]:
-            with self._current(values):
-                sums = self._sums(records, numpy.arange(first, len(records), stride, dtype=numpy.int64))
-            self._stale = True
+            peer = known()
+            assert peer is not None
+            with peer._current(values):
+                sums = peer._sums(records, numpy.arange(first, len(records), stride, dtype=numpy.int64))
+            peer._stale = True
             return sums.loss, None if math.isnan(sums.correct) else sums.correct, sums.records
 
         return losses
