@@ -7,6 +7,7 @@
 
 #include "core/numbers.hpp"
 #include "core/test_support.hpp"
+#include "learn/test_data.hpp"
 
 namespace sotto {
 namespace {
