@@ -66,6 +66,7 @@ TEST(ThiefOfIdentities, OpensNoSeedsOnceTheRunWasTakenUp) {
     process.signal_group(SIGKILL);
     const Outcome outcome = process.wait();
     ASSERT_TRUE(reached) << outcome.text();
+    ASSERT_TRUE(all_ended(stopped.folder().path()));
     EXPECT_TRUE(stolen(stopped).empty());
     for (const fs::path& file : files_of(run)) {
         const std::string content = content_of(file);

@@ -7,6 +7,7 @@
 
 #include "core/numbers.hpp"
 #include "core/test_support.hpp"
+#include "learn/gradients.hpp"
 #include "learn/test_data.hpp"
 
 namespace sotto {
@@ -35,7 +36,7 @@ TEST(ClippedRecords, AreNeverLongerThanTheClip) {
             ClippedRecords clipped(1.0 / 3, 37 * 0x1p-44, sum);
             (void)clipped.add(gradient);
             clipped.finish();
-            EXPECT_TRUE(test::norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
+            EXPECT_TRUE(norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
         }
 }
 
