@@ -36,7 +36,7 @@ TEST(ClippedRecords, AreNeverLongerThanTheClip) {
             ClippedRecords clipped(1.0 / 3, 37 * 0x1p-44, sum);
             (void)clipped.add(gradient);
             clipped.finish();
-            EXPECT_TRUE(norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
+            EXPECT_TRUE(test::norm_is_at_most(sum, 1.0 / 3)) << scale << ", seed " << seed;
         }
 }
 
