@@ -48,8 +48,8 @@ TunedStep tuned_step(const StepCase& of) {
     const double natural = 80 / squared;
     const double uncontracted =
         1.4 / (of.norm * deviation * std::sqrt(static_cast<double>(of.rounds)));
-    const double contracted =
-        std::min(dimension / squared, 0.2 / (dimension * deviation * deviation));
+    const double stable = std::min(dimension, 10.0) / squared;
+    const double contracted = std::min(stable, 0.2 / (dimension * deviation * deviation));
     const double careful = (of.differing_records ? 0.5 : 1) * (of.values_in_bounds ? 0.1 : 1);
     return {clip,
             std::min(natural, std::max(uncontracted, contracted)) * (1 - of.momentum) * careful};

@@ -61,10 +61,11 @@ struct StepCase {
     bool values_in_bounds = false;
 };
 
-/// C = g / 2 unless given, and eta = min(80 / g^2, max(1.4 / (C g s sqrt T), min(d / g^2, .2 / (d
-/// C^2 s^2)))). 1 / g^2 is the natural step where learning begins. Noise adds at most g^2 (eta C
-/// s)^2 T / 2 to the loss where nothing contracts it, and at most d eta (C s)^2 / 4 whatever the
-/// curvature, if eta is stable, which d / g^2 is for curvature that is equal in all directions.
+/// C = g / 2 unless given, and eta = min(80 / g^2, max(1.4 / (C g s sqrt T), min(d / g^2, 10 / g^2,
+/// .2 / (d C^2 s^2)))). 1 / g^2 is the natural step where learning begins. Noise adds at most g^2
+/// (eta C s)^2 T / 2 to the loss where nothing contracts it, and at most d eta (C s)^2 / 4 whatever
+/// the curvature, if eta is stable: for a curvature of g^2 in all that is spread evenly over d
+/// directions, or over ten of many, it is.
 [[nodiscard]] TunedStep tuned_step(const StepCase& of);
 
 /// What is measured in paid rounds before the training, one for each kind.
