@@ -309,7 +309,7 @@ class Agent:
         """
         if self.more:
             raise ConfigError(
-                f"finish: {self.rounds - self.round} rounds are left (step() them, or interrupt)"
+                f"finish: {self.rounds - self.round} rounds are left (step() them, or stop())"
             )
         self._summary = json.loads(self._core.finish())
         return self.summary

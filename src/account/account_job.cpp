@@ -94,11 +94,6 @@ Findings ask_every_observer(const Asked& asked,
     return findings;
 }
 
-Guarantee guarantee_of_target(const AccountSubject& subject, int target, double squared) {
-    return guarantee_of(
-        subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
-}
-
 std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
                                               const std::vector<int>& targets,
                                               int threads) {
@@ -108,6 +103,7 @@ std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
         for (const int u : targets)
             against[u] = guarantee_of_target(
                 subject,
+                {},
                 u,
                 precision(u) *
                     subject.exposures[static_cast<std::size_t>(u)].sensitivity_squared_over_rounds);
@@ -117,7 +113,7 @@ std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
     options.threads = threads;
     const auto all = view_losses(subject.process, subject.use, View{}, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t)
-        against[targets[t]] = guarantee_of_target(subject, targets[t], all[t].certified());
+        against[targets[t]] = guarantee_of_target(subject, {}, targets[t], all[t].certified());
     return against;
 }
 
@@ -153,6 +149,7 @@ std::vector<std::vector<std::optional<Guarantee>>> published_figures(const ViewB
         for (std::size_t t = 0; t < question.targets.size(); ++t)
             by_target[t].push_back(squared ? std::optional(guarantee_of_target(
                                                  input.subject,
+                                                 question.view.members,
                                                  question.targets[t],
                                                  (*squared)(static_cast<Eigen::Index>(t))))
                                            : std::nullopt);
@@ -179,7 +176,8 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
             pair.target = targets[t];
             pair.distance = distances.between(view.members, pair.target);
             pair.squared = findings.answers[i][t];
-            pair.guarantee = guarantee_of_target(subject, pair.target, pair.squared.certified());
+            pair.guarantee =
+                guarantee_of_target(subject, view.members, pair.target, pair.squared.certified());
             pair.eavesdropper = eavesdropper.at(pair.target);
             pair.published = std::move(published[t]);
             pair.argument =

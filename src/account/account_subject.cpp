@@ -16,6 +16,8 @@
 #include "planning/settle.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "sotto/privacy/ledger.hpp"
 #include "views/process_checks.hpp"
 #include "views/view_parameter.hpp"
 
@@ -209,6 +211,38 @@ Exposure SentRounds::exposure(int agent) const {
     return exposure;
 }
 
+Guarantee with_surveys(const Guarantee& training,
+                       const std::vector<const PrivacyPhase*>& surveys,
+                       const std::vector<int>& members,
+                       int target) {
+    if (surveys.empty()) return training;
+    PrivacyLosses losses(surveys.front()->members.all);
+    for (const PrivacyPhase* const survey : surveys)
+        losses.add(*survey,
+                   survey->rounds,
+                   observed_precision(survey->plan, {survey->members.places(members)}));
+    return guarantee_of(compose(training.loss, losses.of(target, 0)), training.delta);
+}
+
+Guarantee guarantee_of_target(const AccountSubject& subject,
+                              const std::vector<int>& members,
+                              int target,
+                              double squared) {
+    const Exposure& exposure = subject.exposures[static_cast<std::size_t>(target)];
+    return with_surveys(guarantee_of(subject.plan, exposure, squared, subject.delta),
+                        subject.surveys,
+                        members,
+                        target);
+}
+
+void require_no_surveys(const AccountSubject& subject, std::string_view option) {
+    if (!subject.surveys.empty())
+        throw ConfigError(
+            fmt::format("{}: not possible for a run that measured norms or moments before its "
+                        "training (allowed: views that are named, as all-messages:0,1)",
+                        option));
+}
+
 std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases) {
     std::vector<NoisePlan> plans;
     for (const PrivacyPhase& phase : phases) plans.push_back(renumbered(phase.plan, phase.members));
@@ -230,6 +264,10 @@ SentRounds sent_rounds(const TrainConfig& config,
     long position = 0, furthest = 0;  // training rounds
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const PrivacyPhase& phase = phases[k];
+        if (phase.survey != nullptr) {
+            sent.surveys.push_back(&phase);
+            continue;
+        }
         const long first = phase.use.steps.first_round;
         const long here = rounds_sent(phases, k, rounds);
         if (here <= 0) continue;

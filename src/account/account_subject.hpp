@@ -48,17 +48,30 @@ struct AccountSubject {
     /// Of a training that was read (account_subject_of); `process` refers to them.
     std::vector<PrivacyPhase> phases;
     std::vector<NoisePlan> phase_plans;
+    std::vector<const PrivacyPhase*> surveys{};  ///< before its training
 };
+/// What the training's rounds reveal of a target to an observer, `squared` in units of its
+/// sensitivity, together with what surveys before them do, of which the observer is taken to have
+/// every message. @param members whose seeds the observer has, ascending.
+[[nodiscard]] Guarantee guarantee_of_target(const AccountSubject& subject,
+                                            const std::vector<int>& members,
+                                            int target,
+                                            double squared);
+/// @throws ConfigError if surveys came before the training, which `option` does not count.
+void require_no_surveys(const AccountSubject& subject, std::string_view option);
+
 /// Builds the graph and solves the plan on process 0 for all. COLLECTIVE.
 /// @throws ConfigError, DataError, PrivacyError.
 [[nodiscard]] std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
                                                                     Control& network);
 
-/// The rounds of a training whose messages were sent, by agents' numbers. Does not own its parts.
+/// The rounds of a training whose messages were sent, by agents' numbers, without surveys before
+/// it. Does not own its parts.
 struct SentRounds {
     MessageProcess process;
-    std::vector<const PrivacyPhase*> phases;  ///< one per phase of the process
-    std::vector<long> rounds;                 ///< of these
+    std::vector<const PrivacyPhase*> phases;     ///< one per phase of the process
+    std::vector<long> rounds;                    ///< of these
+    std::vector<const PrivacyPhase*> surveys{};  ///< which are no phase of the process
     long completed = 0;
 
     /// A phase in which the agent was present; null: it left before anything was sent.
@@ -67,6 +80,13 @@ struct SentRounds {
     /// the participation pattern with the most.
     [[nodiscard]] Exposure exposure(int agent) const;
 };
+
+/// Of a guarantee for the training alone, and surveys before it, of which the observer is taken to
+/// have every message. @param members whose seeds the observer has, ascending.
+[[nodiscard]] Guarantee with_surveys(const Guarantee& training,
+                                     const std::vector<const PrivacyPhase*>& surveys,
+                                     const std::vector<int>& members,
+                                     int target);
 
 /// Plans of the phases, of all agents of the run.
 [[nodiscard]] std::vector<NoisePlan> plans_by_number(const std::vector<PrivacyPhase>& phases);

@@ -102,8 +102,11 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
     options.tight_gap = 1;
     const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        result.push_back(
-            guarantee_of(plan, run.exposure(targets[t]), squared[t].certified(), delta));
+        result.push_back(with_surveys(
+            guarantee_of(plan, run.exposure(targets[t]), squared[t].certified(), delta),
+            run.surveys,
+            view.members,
+            targets[t]));
     }
     return result;
 }

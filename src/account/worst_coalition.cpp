@@ -76,6 +76,7 @@ class WorstCoalition {
           network_(network),
           kind_(query.record->receives),
           targets_(targets) {
+        require_no_surveys(subject, "--view");
         if (subject.use.participation.poisson)
             throw ConfigError(fmt::format(
                 "--view: with participation {} the worst coalition is not searched for (allowed: "
@@ -248,6 +249,7 @@ std::optional<DropoutAccount> account_for_dropouts(const AccountConfig& config,
     if (!config.dropouts && config.missing.empty()) return std::nullopt;
     if (config.dropouts && !config.missing.empty())
         throw ConfigError("--missing: --dropouts is given too; give only one of them");
+    require_no_surveys(subject, "--dropouts");
     if (subject.process.phases.size() != 1)
         throw ConfigError(
             "--departures: not possible with --dropouts and --missing (allowed: one phase)");

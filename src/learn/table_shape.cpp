@@ -649,4 +649,21 @@ Standardisation scaling_by_moments(const TableShape& shape,
     return scaling;
 }
 
+std::vector<std::string> columns_left_to_bounds(const TableShape& shape,
+                                                const TableOptions& options,
+                                                const Standardisation& scaling) {
+    const Standardisation by_bounds = scaling_by_bounds(shape, options);
+    const FeatureNames features = feature_names(shape, options.missing);
+    const auto alike = [](const ColumnScaling& one, const ColumnScaling& other) {
+        return one.mean == other.mean && one.deviation == other.deviation;
+    };
+    std::vector<std::string> left;
+    for (std::size_t k = 0; k < features.numbers.size(); ++k)
+        if (features.numbers[k] && alike(scaling.features[k], by_bounds.features[k]))
+            left.push_back(features.names[k]);
+    if (shape.target == Target::value && alike(scaling.target, by_bounds.target))
+        left.push_back(shape.label);
+    return left;
+}
+
 }  // namespace sotto

@@ -159,4 +159,9 @@ struct FeatureNames {
                                                  const TableOptions& options,
                                                  const Eigen::VectorXd& mean_moments);
 
+/// The scaled_columns() that a scaling leaves as scaling_by_bounds() has them.
+[[nodiscard]] std::vector<std::string> columns_left_to_bounds(const TableShape& shape,
+                                                              const TableOptions& options,
+                                                              const Standardisation& scaling);
+
 }  // namespace sotto

@@ -265,6 +265,7 @@ void go_on_to_training(OpenRun& open) {
         run, open.rings, views_folder(open.directory, start), open.prepared.initial.size());
     run.network.agree([&] {
         open.configuration = as_ini(run.config);
+        write_own_data(open.prepared, open.directory);  // model.json has what was learnt
         if (run.leader()) write_history(open.prepared, open.directory);
     });
     std::string known;

@@ -155,6 +155,7 @@ std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
             ? run_sensitivity_squared(subject->plan, subject->use, sent.rounds.front())
             : Eigen::VectorXd::Zero(agents);
     for (int u = 0; u < agents; ++u) subject->exposures.push_back(exposure_of(sent, u, squared(u)));
+    subject->surveys = sent.surveys;
     subject->process = std::move(sent.process);
     return subject;
 }

@@ -538,6 +538,16 @@ std::vector<std::string> warnings_before_rounds(const Run& run, long dimension) 
             run.phase.steps.step_size,
             run.phase.clip_norm,
             what_to_do_about_noise(run.phase)));
+    const TaskConfig& task = run.config.task;
+    if (task.standardise == Standardise::private_moments && task.known_scaling && run.shape.table) {
+        const std::vector<std::string> left =
+            columns_left_to_bounds(*run.shape.table, task.table, *task.known_scaling);
+        if (!left.empty() && left.size() < scaled_columns(*run.shape.table).size())
+            warnings.push_back(fmt::format(
+                "Noise hides how columns spread that use little of their bounds, and bounds alone "
+                "scale them: {} (give narrower --bounds, or a larger --epsilon).",
+                short_list(left)));
+    }
     if (run.targets.one_class_agents > 0)
         warnings.push_back(fmt::format(
             "{} of {} agents {} training records of one class only, from which their models learn "

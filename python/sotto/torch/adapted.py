@@ -12,7 +12,7 @@ from .gradients import FAILURES, first_line
 from .losses import RecordLoss, part
 
 #: A user's own pass: forward(model, batch) -> losses of the records of a batch, or the loss of a batch of one record; or a pair
-#: of this and the model's outputs.
+#: of this and the model's outputs; or outputs with an attribute `loss`.
 Forward = Callable[[torch.nn.Module, Any], Any]
 
 _TARGETS = ("labels", "label", "targets", "target", "y")
@@ -98,8 +98,7 @@ class Adapted(torch.nn.Module):
     def _pass(self, tensors: Iterable[torch.Tensor], records: int) -> Found:
         batch = put_together(self._structure, iter(tensors))
         if self._own_forward is not None:
-            said = self._own_forward(self.model, batch)
-            loss, outputs = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
+            loss, outputs = _loss_and_outputs(self._own_forward(self.model, batch))
             return Found(_numbers(loss, records, "forward"), scores(outputs), _targets(batch))
         places, names, targets = _split(batch)
         if self._loss is None:
@@ -119,8 +118,7 @@ class Adapted(torch.nn.Module):
         batch = put_together(self._structure, iter([tensor.squeeze(1) for tensor in tensors]))
         try:
             if self._own_forward is not None:
-                said = self._own_forward(self.model, batch)
-                value = said[0] if isinstance(said, tuple) else said
+                value, _ = _loss_and_outputs(self._own_forward(self.model, batch))
             else:
                 places, names, targets = _split(batch)
                 if self._loss is not None:
@@ -166,6 +164,13 @@ def _targets(batch: Any) -> Any:
     if isinstance(batch, Mapping):
         return batch.get(target_key(batch))
     return batch[-1] if isinstance(batch, (list, tuple)) and len(batch) > 1 else None
+
+
+def _loss_and_outputs(said: Any) -> tuple[Any, Any]:
+    """Of what a user's pass gives: a pair, outputs that have `.loss`, or a loss alone."""
+    if isinstance(said, tuple) and len(said) == 2:
+        return said[0], said[1]
+    return (said.loss, said) if getattr(said, "loss", None) is not None else (said, None)
 
 
 def _numbers(loss: Any, records: int, source: str) -> torch.Tensor:

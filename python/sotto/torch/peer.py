@@ -108,7 +108,6 @@ class PrivatePeer(Loop):
         self._modes = Modes(self._model)
         self._buffers = FixedBuffers(self._model)
         self._flat = FlatParameters(self._model)
-        self._stale = True
         self._load(agent.model)
         self._choice = self._check(gradients)
         self._way = self._choice.way
@@ -161,13 +160,11 @@ class PrivatePeer(Loop):
     @property
     def model(self) -> torch.nn.Module:
         """The torch model with the agent's current parameters. What is written into them is lost with the next round."""
-        if self._stale:
-            self._load(self._agent.model)
+        self._load(self._agent.model)  # always: somebody else may have written into it
         return self._model
 
     def _load(self, values: Vector) -> None:
         self._flat.load(values)
-        self._stale = False
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """A copy of the model's state (current parameters, frozen ones, buffers) for `load_state_dict` of such a model."""
@@ -234,14 +231,10 @@ class PrivatePeer(Loop):
         of_agents = self._agent.adjacency.startswith("agent")
         clipped = isinstance(self._way, GhostGradients) and not of_agents
         find: Any = self._mean_of_records if of_agents else self._sum_of_records if clipped else self._rows_of_records
-        self._stale = True
-        try:
-            self._row_check.begin_round()
-            self._agent.tune(find, clipped=clipped)
-            self._row_check.begin_round()
-            return bool(self._agent.step(find, clipped=clipped))
-        finally:
-            self._stale = True
+        self._row_check.begin_round()
+        self._agent.tune(find, clipped=clipped)
+        self._row_check.begin_round()
+        return bool(self._agent.step(find, clipped=clipped))
 
     def evaluate(self, dataset: Any) -> Evaluation:
         """Mean loss, and accuracy where targets are classes (else NaN), of the current model in eval(). LOCAL.
@@ -253,7 +246,7 @@ class PrivatePeer(Loop):
         records = self._records_of(dataset)
         if len(records) == 0:
             raise ModelError("dataset: no records to evaluate; at least one is needed")
-        with self._current(self._agent.model if self._stale else None):
+        with self._current(self._agent.model):
             sums = self._sums(records, numpy.arange(len(records), dtype=numpy.int64))
         return Evaluation(sums.loss / sums.records, sums.correct / sums.records)
 
@@ -295,7 +288,6 @@ class PrivatePeer(Loop):
             assert peer is not None
             with peer._current(values):
                 sums = peer._sums(records, numpy.arange(first, len(records), stride, dtype=numpy.int64))
-            peer._stale = True
             return sums.loss, None if math.isnan(sums.correct) else sums.correct, sums.records
 
         return losses

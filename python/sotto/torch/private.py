@@ -46,8 +46,7 @@ class Peer(PrivatePeer):
     @property
     def model(self) -> torch.nn.Module:
         """The user's model with the agent's current parameters. What is written into them is lost with the next round."""
-        if self._stale:
-            self._load(self._agent.model)
+        self._load(self._agent.model)
         return self._own
 
     def evaluate(self, dataset: Any) -> Evaluation:
@@ -121,12 +120,13 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
         dictionary with "labels" (or label, targets, target, y) and arguments of the model by name.
     :param loss: loss(outputs, targets), as of PrivatePeer. Outputs with an attribute `logits` are these. None: `forward` has
         it, or the model's outputs do as `.loss` if it is called with the whole batch.
-    :param forward: forward(model, batch) -> losses of the records of a batch, or the loss of a batch of one record, or a pair of
-        this and outputs for metrics.
+    :param forward: forward(model, batch) -> losses of the records of a batch, or the loss of a batch of one record; a pair of
+        this and outputs, for accuracy and metrics; or outputs with `.loss` (and `.logits`).
     :param epsilon, delta: what is revealed of a record at most (target_epsilon and target_delta mean the same).
     :param epochs: records over batch_size times as many rounds; needs batch_size, or a DataLoader, whose batch_size is taken.
     :param max_grad_norm: the clip, L2 (clip_norm means the same).
-    :param optimizer: torch.optim.SGD, whose lr, momentum or weight_decay become step_size, momentum or l2.
+    :param optimizer: torch.optim.SGD, whose lr, momentum or weight_decay become step_size, momentum or l2. Its own step() is
+        refused from then on.
     :param lr_scheduler: of this optimiser, as stepped after every epoch.
     :param test: records for evaluations.  :param metrics: {name: f(outputs, targets)}, for `evaluate`.
     :param tune: "auto" chooses what is not given of rounds, batch, clip and step; the default where a record is protected.
@@ -152,8 +152,18 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
     mean_count = _mean(comm, count)
     together(comm, lambda: _add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler))
     agent = sotto.Agent(comm, dimension(model), records=count, initial=parameters(model), micro_batch=micro_batch, **wanted)
+    if optimizer is not None:
+        setattr(optimizer, "step", _refuse_step)
     epoch_rounds = max(1, round(mean_count / _mean(comm, agent.batch_size)))
     return Peer(model, prepared, agent, metrics or {}, epoch_rounds, test, device=place, gradients=gradients, threads=threads, seed=seed)
+
+
+def _refuse_step(*_: Any, **__: Any) -> None:
+    raise ModelError("optimizer: step() would train the model without privacy; call peer.step() in place of zero_grad(), "
+                     "loss.backward() and optimizer.step()")
+
+
+setattr(_refuse_step, "_with_counter", True)  # torch's schedulers leave it as it is
 
 
 def _mean(comm: Any, number: float) -> float:

@@ -247,9 +247,11 @@ std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const PrivacyPhase& phase = phases[k];
         if (phase.plan.noiseless()) continue;
-        const std::string which = phases.size() > 1
-                                      ? fmt::format(", from round {}", phase.use.steps.first_round)
-                                      : std::string();
+        const std::string which =
+            phase.survey != nullptr
+                ? fmt::format(", for {} before the training", phase.survey->measures)
+            : phases.size() > 1 ? fmt::format(", from round {}", phase.use.steps.first_round)
+                                : std::string();
         maps.push_back(across_agents(phase, run.built.topography.graph));
         maps.back().title += which;
         if (phase.plan.temporal.kind == TemporalFactor::Kind::identity) continue;
@@ -436,8 +438,8 @@ std::vector<float> epsilons_of(const Question& question,
     for (std::size_t t = 0; t < question.targets.size(); ++t) {
         const auto target = static_cast<std::size_t>(question.targets[t]);
         row[target] = static_cast<float>(
-            guarantee_of(
-                subject.plan, subject.exposures[target], answer[t].certified(), subject.delta)
+            guarantee_of_target(
+                subject, question.view.members, question.targets[t], answer[t].certified())
                 .epsilon);
     }
     return row;
@@ -451,7 +453,8 @@ View::Kind partial_view_of(const RecordedRun& run) {
 
 bool all_messages_stand_for_partial_views(const RecordedRun& run) {
     const auto& phases = run.history.phases;
-    return phases.size() == 1 && phases.front().plan.same_message_to_all() &&
+    return std::ranges::count(phases, nullptr, &PrivacyPhase::survey) == 1 &&
+           phases.back().plan.same_message_to_all() &&
            accounted_by_all_messages(run, partial_view_of(run));
 }
 

@@ -308,6 +308,39 @@ def test_dropout_may_be_a_function():
     assert found.accuracy > 0.85
 
 
+def test_a_loop_that_still_steps_the_optimizer_is_refused_and_changes_nothing():
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    peer = sotto.torch.make_private(model, loss=CROSS_ENTROPY, data=VECTORS, optimizer=optimizer,
+                                    **{name: value for name, value in PLAN.items() if name != "step_size"})
+    torch.optim.lr_scheduler.StepLR(optimizer, 5).step()
+    before = peer.state_dict()["weight"]
+    with pytest.raises(sotto.torch.ModelError, match=r"optimizer: step\(\) would train the model without privacy; call peer.step\(\)"):
+        optimizer.step()
+    torch.optim.SGD(model.parameters(), lr=1.0)  # another one, of which sotto does not know
+    with torch.no_grad():
+        model.weight += 5
+    assert torch.equal(peer.state_dict()["weight"], before)
+    peer.train()
+    assert peer.evaluate(VECTORS).accuracy > 0.8
+    peer.close()
+
+
+def test_a_pass_may_give_outputs_that_have_loss_and_logits():
+    class Outputs(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scores = nn.Linear(4, 2)
+
+        def forward(self, features, labels):
+            scores = self.scores(features)
+            return dataclasses.make_dataclass("Found", ["loss", "logits"])(CROSS_ENTROPY(scores, labels), scores)
+
+    items = Items(lambda row: {"features": VECTORS[row][0], "labels": VECTORS[row][1]})
+    _, found = trained(Outputs(), items, forward=lambda model, batch: model(**batch))
+    assert found.accuracy > 0.8
+
+
 def test_a_model_keeps_its_values_and_its_precision():
     model = nn.Linear(4, 2)
     before = model.weight.detach().clone()
