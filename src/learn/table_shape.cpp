@@ -213,6 +213,27 @@ std::vector<std::string> categories_of(const TableColumn& column, const std::str
     return united_texts(std::move(texts), {});
 }
 
+/// @throws DataError for texts that hardly repeat, as those of persons: all agents hear which texts
+/// there are.
+void require_repeating(const TableColumn& column,
+                       const std::string& name,
+                       const std::vector<std::string>& texts) {
+    constexpr std::size_t usual = 30, few_records = 5;
+    std::size_t cells = 0;
+    for (std::size_t row = 0; row < column.numbers.size(); ++row)
+        cells += column.is_missing(row) ? 0 : 1;
+    if (texts.size() <= usual || texts.size() * few_records <= cells) return;
+    throw DataError(fmt::format(
+        "column \"{}\" has {} different texts in {} records, such as \"{}\": it looks like a name "
+        "of persons or things, and all agents would hear these texts (leave it out by --ignore "
+        "\"{}\", or name it as a category by --categorical)",
+        name.substr(0, shown_characters),
+        texts.size(),
+        cells,
+        texts.front().substr(0, shown_characters),
+        name.substr(0, shown_characters)));
+}
+
 /// Numbers, or texts in a column with almost no numbers.
 ColumnShape::Kind kind_of(const Table& table, std::size_t k, bool categorical) {
     const TableColumn& column = table.columns[k];
@@ -351,8 +372,9 @@ TableShape shape_of(const Table& table, const TableOptions& options) {
         if (ignored || name == shape.label || name == shape.unit) continue;
         const bool categorical = names_column(table, "categorical", options.categorical, k);
         ColumnShape& feature = shape.features.emplace_back(name, kind_of(table, k, categorical));
-        if (feature.kind == ColumnShape::Kind::categories)
-            feature.categories = categories_of(table.columns[k], name);
+        if (feature.kind != ColumnShape::Kind::categories) continue;
+        feature.categories = categories_of(table.columns[k], name);
+        if (!categorical) require_repeating(table.columns[k], name, feature.categories);
     }
     if (shape.features.empty())
         throw DataError(fmt::format("{}: no column is left to predict \"{}\" from (columns: {})",

@@ -140,6 +140,28 @@ TEST(TableShape, RefusesWhatNothingIsLearntFrom) {
     expect_refusal<DataError>(names, options, {"\"name\"", "1000", "--ignore"});
 }
 
+TEST(TableShape, RefusesTextsThatHardlyRepeat) {
+    const auto visits = [](int persons, int each) {
+        std::string text = "patient,age,y\n";
+        for (int i = 0; i < persons * each; ++i)
+            text += "p" + std::to_string(i % persons) + "," + std::to_string(20 + i % 60) + "," +
+                    (i % 3 == 0 ? "yes" : "no") + "\n";
+        return text;
+    };
+    TableOptions options = predicting("y");
+    expect_refusal<DataError>(
+        visits(400, 3),
+        options,
+        {"\"patient\" has 400 different texts in 1200 records", "--ignore \"patient\""});
+    EXPECT_EQ(shape_of(table_of(visits(40, 5)), options).features.front().categories.size(), 40U);
+    EXPECT_EQ(shape_of(table_of(visits(30, 1)), options).features.front().categories.size(), 30U);
+    options.categorical = {"patient"};
+    EXPECT_EQ(shape_of(table_of(visits(400, 3)), options).features.size(), 2U);
+    options = predicting("y");
+    options.unit = "patient";
+    EXPECT_EQ(shape_of(table_of(visits(400, 3)), options).features.size(), 1U);
+}
+
 TEST(TableShape, IsThatOfAllSites) {
     const Table a = table_of("age,city,y\n50,?,yes\n60,?,no\n"),
                 b = table_of("age,city,y\n?,Bern,no\n?,Basel,maybe\n");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "account/account_subject.hpp"
 #include "agent/recording/recorded_view.hpp"
 #include "learn/handed_objective.hpp"
 #include "learn/norm_histogram.hpp"
@@ -15,6 +16,7 @@
 #include "sotto/privacy/privacy_loss.hpp"
 #include "tasks/record_task.hpp"
 #include "training/resume_fixtures.hpp"
+#include "training/run_subject.hpp"
 
 namespace sotto {
 namespace {
@@ -69,6 +71,25 @@ TEST_F(Surveys, MakeATrainingWithoutKnobsLearnWithinItsBudget) {
     for (const std::string option : {"clip-norm", "step-size", "rounds", "batch-size"})
         EXPECT_EQ(config_of("run").find(option + " = auto"), std::string::npos) << option;
     expect_contains(config_of("run"), "step-schedule = linear\n");
+}
+
+TEST_F(Surveys, AreInAccountsOfTheirRunBesideItsTraining) {
+    const TrainConfig config = tuned("run");
+    const TrainResult result = test::run(config);
+    const auto subject = account_subject_of(read_recorded_run(folder.path("run"), config));
+    ASSERT_EQ(subject->surveys.size(), 1U);
+    EXPECT_EQ(subject->process.phases.size(), 1U);
+    EXPECT_LT(subject->exposures.front().sensitivity, 0.1 * result.tuned->clip_norm);
+    EXPECT_LT(subject->exposures.front().sampling_probability, 1);
+    for (const std::vector<int>& observers : {std::vector<int>{}, std::vector<int>{1}}) {
+        const Eigen::VectorXd precision = observed_precision(subject->plan, {observers});
+        const Exposure& exposure = subject->exposures[0];
+        const double squared = precision(0) * exposure.sensitivity_squared_over_rounds;
+        const double whole = guarantee_of_target(*subject, observers, 0, squared).epsilon;
+        EXPECT_LE(whole, result.epsilon * (1 + 1e-6));
+        EXPECT_GT(whole, guarantee_of(subject->plan, exposure, squared, subject->delta).epsilon);
+        EXPECT_GT(whole, 0.5);
+    }
 }
 
 TEST_F(Surveys, SpendTheirShareOfTheBudget) {
@@ -226,7 +247,16 @@ TEST_F(Surveys, LearnTheScalingOfColumns) {
     ASSERT_EQ(phases.size(), 3U);
     EXPECT_EQ(phases[0].at("rounds"), 1);
     EXPECT_EQ(phases[1].at("rounds"), 1);
-    EXPECT_TRUE(file("moments", "history.json").contains("scaling"));
+    const Json learnt_scales = file("moments", "history.json").at("scaling").at("features");
+    for (int agent = 0; agent < test::agents; ++agent) {
+        const Json inputs =
+            file("moments", "agents/" + std::to_string(agent) + "/model.json").at("inputs");
+        for (std::size_t k = 0; k < 2; ++k)
+            for (const char* name : {"offset", "scale"})
+                EXPECT_EQ(inputs.at(k).at(name), learnt_scales.at(k).at(name)) << agent;
+    }
+    EXPECT_NE(file("bounds", "agents/0/model.json").at("inputs").at(1).at("scale"),
+              learnt_scales.at(1).at("scale"));
     EXPECT_EQ(file("bounds", "ledger.json").at("phases").size(), 2U);
 }
 
