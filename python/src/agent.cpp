@@ -40,8 +40,7 @@ using Vector = Eigen::Ref<const Eigen::VectorXd>;
 constexpr auto clipped_by_program =
     "Gradients are clipped and added up by the user's program, and the guarantee rests on each "
     "record's part of the sum being no longer than the clip norm: sotto sees the sum and the "
-    "norms, "
-    "and refuses a sum that is longer than these allow, which is no proof.";
+    "norms, and refuses a sum that is longer than these allow, which is no proof.";
 
 /// What the Python program says about its data and model.
 struct Inputs {

@@ -261,10 +261,9 @@ class PrivatePeer(Loop):
         del self._records, self._test
 
     @contextlib.contextmanager
-    def _current(self, values: Optional[Vector]) -> Any:
-        """The model in eval() with these parameters (None: those it has)."""
-        if values is not None:
-            self._load(values)
+    def _current(self, values: Vector) -> Any:
+        """The model in eval() with these parameters."""
+        self._load(values)
         with self._modes.evaluating(), torch.no_grad():
             yield
 
