@@ -2,7 +2,9 @@
 
 central: one agent has all data (DP-SGD with the same sampling). cdp: a trusted aggregator adds the noise. pairs: no
 server, any one (two) of the agents may be curious. corn: seeds shared by all. ldp: no shared seeds. alone: an agent
-trains on its own shard and tells nobody. cyclic: pairs where every record counts in the rounds that are its turn.
+trains on its own shard and tells nobody: all of them without knobs (--tune auto), their measurement in their epsilon. cyclic: pairs
+where every record counts in the rounds that are its turn, for which there is no such rule: with rounds, batches and clip of the task
+and a step size chosen on held-out training records, which no epsilon counts; so are trainings without noise, and all of the slow CNN.
 
 bench/run price, or python3 bench/price.py a9a ...: only these tasks.
 """
@@ -33,16 +35,17 @@ TASKS = {
             "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
     "mlp": {"task": "mlp", "hidden": 128, "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
             "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [2, 4, 8],
-            "metric": "test_accuracy", "validation_seeds": [101]},
+            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [1, 8]},
     "cnn": {"task": "cnn", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
             "records": 60000, "rounds": 60, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [1, 2, 4],
-            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2]},
+            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2], "by_hand": list(WAYS), "final_gossip": 0},
     "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
 }
 EPSILONS = [0.5, 1, 2, 4, 8]
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102, 103]
 NOISY = [way for way in WAYS if way != "none"]
+BY_HAND = ["none", "pairs, cyclic"]
 
 
 def shard(task, seed):
@@ -84,18 +87,18 @@ def options_of(task, cell, step, seed, testing):
     way = cell["way"]
     alone, central = way == "alone", way == "central"
     agents = 1 if alone or central else AGENTS
-    batch = task["batch_size"] * (AGENTS if central else 1)
     options = {
         "task": task["task"], "data": shard(task, seed) if alone else common.data_file(task["data"]), "partition": "iid",
-        "agents": agents, "batch_size": batch, "rounds": task["rounds"], "clip_norm": task["clip_norm"],
-        "adjacency": "record-add-remove", "delta": 1e-5, "step_size": step, "seed": seed, "graph_seed": seed,
-        "noise_seed": seed, "eval_every": task["rounds"]} | WAYS[way]
+        "agents": agents, "adjacency": "record-add-remove", "delta": 1e-5, "seed": seed, "graph_seed": seed, "noise_seed": seed,
+        "eval_every": 100000, "final_gossip": task.get("final_gossip", "auto")} | WAYS[way]
+    if way in task.get("by_hand", BY_HAND):
+        options |= {"batch_size": task["batch_size"], "rounds": task["rounds"], "clip_norm": task["clip_norm"], "step_size": step}
     if task["metric"] == "test_loss":  # as [U] does: in variances of the target
         options["standardise"] = "public"
     if "hidden" in task:
         options["hidden"] = task["hidden"]
     if way == "pairs, cyclic":
-        options |= {"participation": f"cyclic:{round(task['records'] / (AGENTS * batch))}"}
+        options |= {"participation": f"cyclic:{round(task['records'] / (AGENTS * task['batch_size']))}"}
     if way != "none":
         options["epsilon"] = cell["epsilon"]
     if testing and task["test_data"]:
@@ -110,11 +113,12 @@ def table_of(name, folder=None, small=common.QUICK):
     small: only see that everything works. folder: of the results file, if it is not kept with the others."""
     task = TASKS[name] | ({"rounds": 20, "step_sizes": [1, 2, 4]} if small else {})
     epsilons = [1] if small else task.get("epsilons", EPSILONS)
-    settings = {"task": task, "epsilons": epsilons, "step_sizes": task["step_sizes"], "widen": 2,
+    by_hand = task.get("by_hand", BY_HAND)
+    settings = {"task": task, "by_hand": by_hand, "epsilons": epsilons, "step_sizes": task["step_sizes"], "widen": 2,
                 "validation_seeds": VALIDATION[:1] if small else task.get("validation_seeds", VALIDATION),
                 "seeds": SEEDS[:2] if small else SEEDS, "agents": AGENTS}
     table = grid.Grid(f"price_{name}", settings, lambda *cell: options_of(task, *cell), task["metric"],
-                      largest_is_best=task["metric"] == "test_accuracy", folder=folder)
+                      largest_is_best=task["metric"] == "test_accuracy", folder=folder, searched=lambda cell: cell["way"] in by_hand)
     table.measure([{"way": "none", "epsilon": 0}] +
                   [{"way": way, "epsilon": epsilon} for epsilon in epsilons for way in NOISY])
     return table
@@ -125,8 +129,8 @@ def write(name):
     task, epsilons, seeds = (table.settings[key] for key in ("task", "epsilons", "seeds"))
     table.write(
         f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(seeds)} seeds with 95% intervals; {AGENTS} agents,\n"
-        f"T = {task['rounds']}, record-add-remove, delta = 1e-5, batches of {task['batch_size']} an agent expected; step size chosen for\n"
-        f"every cell on held-out training records, until the best is at no edge. Without noise: "
+        f"record-add-remove, delta = 1e-5, each way's first run without knobs (cyclic and without noise: T = {task['rounds']}, batches of\n"
+        f"{task['batch_size']} an agent, step size chosen for every cell on held-out training records, at no edge). Without noise: "
         f"{grid.text_of(table.find({'way': 'none'}))}.\n\n" +
         grid.markdown("epsilon", epsilons, NOISY, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})) +
         paired(table, epsilons))

@@ -26,7 +26,7 @@ TASKS = {
     "softmax": {"slow": True, "task": "softmax", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
     "mlp": {"slow": True, "task": "mlp", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
     "housing": {"task": "mlp", "data": "cal_housing.data.gz", "bounds": "examples/housing/bounds", "standardise": "private",
-                "metric": "test_loss_mean_model"},
+                "partition": None, "metric": "test_loss_mean_model"},
     "heart": HEART | {"agents": None, "partition": None},
     "csv": {"data": "unscaled.csv", "label": "y", "bounds": "income=0:500000,age=0:110,rate=0:1,count=0:1000",
             "standardise": "private"},

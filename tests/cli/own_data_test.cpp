@@ -239,7 +239,7 @@ TEST(Persons, AreProtectedAsOne) {
     const Arguments short_run{
         "--epsilon", "1", "--rounds", "10", "--budget-account", "account.json", "--run-directory"};
     Arguments of_records = short_run, of_persons = short_run;
-    of_records.emplace_back("records");
+    of_records.insert(of_records.end(), {"records", "--ignore", "patient"});
     of_persons.insert(of_persons.end(), {"persons", "--unit-column", "patient"});
     const Outcome refused = train(of_records);
     EXPECT_EQ(refused.exit_code, 4) << refused.text();
