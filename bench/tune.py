@@ -13,6 +13,7 @@ import random
 import sys
 
 import common
+import features
 import grid
 
 HEART = {"data": "examples/heart/*.csv", "label": "target>0", "missing": "indicator", "bounds": "examples/heart/bounds",
@@ -25,6 +26,7 @@ TASKS = {
     "mushrooms": {"data": "mushrooms"},
     "softmax": {"slow": True, "task": "softmax", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
     "mlp": {"slow": True, "task": "mlp", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"},
+    "cifar": {"slow": True, "task": "softmax", "data": "features of CIFAR-10"},
     "housing": {"task": "mlp", "data": "cal_housing.data.gz", "bounds": "examples/housing/bounds", "standardise": "private",
                 "partition": None, "metric": "test_loss_mean_model"},
     "heart": HEART | {"agents": None, "partition": None},
@@ -60,18 +62,27 @@ def unscaled():
     return path
 
 
+def files_of(task):
+    """Training records and test records; without the latter the program holds some out."""
+    made = {"unscaled.csv": lambda: (unscaled(), None), "features of CIFAR-10": features.cifar_features}
+    if task["data"] in made:
+        return made[task["data"]]()
+    if "examples" in task["data"]:
+        return task["data"], None
+    return common.data_file(task["data"]), "test_data" in task and common.data_file(task["test_data"])
+
+
 def options_of(task, cell, step, seed, testing):
     """One training: cell["way"] of WAYS, or a clip of the grid with this step, or the best clip and step."""
-    data = task["data"]
+    data, test_data = files_of(task)
     options = {"task": task.get("task", "logistic"), "adjacency": "record-add-remove", "delta": 1e-5, "epsilon": cell["epsilon"],
-               "data": unscaled() if data == "unscaled.csv" else data if "examples" in data else common.data_file(data),
-               "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": 100000, "final_gossip": "auto"}
+               "data": data, "seed": seed, "graph_seed": seed, "noise_seed": seed, "eval_every": 100000, "final_gossip": "auto"}
     options |= {name: task[name] for name in ("label", "missing", "bounds", "categorical", "standardise") if name in task}
     options |= GRAPHS[cell["graph"]]
     if task.get("agents", 20):
         options |= {"agents": 20, "partition": PARTITIONS[cell["partition"]]}
-    if testing and "test_data" in task:
-        options["test_data"] = common.data_file(task["test_data"])
+    if testing and test_data:
+        options["test_data"] = test_data
     if cell["way"] in WAYS:
         # Batches of 128, the usual ones, are refused where a shard is smaller.
         fewer = {"batch_size": 0.1} if cell["way"] == "off" and (cell["partition"] != "iid" or not task.get("agents", 20)) else {}
