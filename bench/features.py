@@ -34,13 +34,13 @@ def features_of(images):
 
 def cifar_features():
     """Names of the training and the test file; made once from SOTTO_DATA_DIR/cifar10-*-ubyte.gz."""
-    import numpy as np
     found = []
     for part in ("train", "test"):
         path = common.BUILD / "cifar" / f"{part}-images-idx3-ubyte.gz"
         found.append(path)
         if path.exists():
             continue
+        import numpy as np
         path.parent.mkdir(parents=True, exist_ok=True)
         content = gzip.open(common.data_file(f"cifar10-{part}-images-idx4-ubyte.gz")).read()
         images = np.frombuffer(content, np.uint8, offset=20).reshape(-1, 3, 32, 32)

@@ -63,6 +63,7 @@ Json data_of(const Run& run) {
     return {
         {"files", std::move(files)},
         {"files_of_agents", own},
+        {"agent_files", run.file_names},
         {"commitment",
          own || run.data.shared.empty() ? Json() : Json(to_hex(run.data_commitments[0].value))}};
 }

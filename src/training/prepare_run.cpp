@@ -209,13 +209,13 @@ std::string tuning_line(const PreparedRun& prepared) {
     if (plan.open.measured())
         return fmt::format(
             "tuning     {}; clip and steps follow from norms of gradients, measured in "
-            "a round that spends {:g}% of mu^2\n",
+            "a round that spends {:g}% of the budget (mu^2)\n",
             rounds,
             100 * survey_of_norms.share);
     if (!tuning.measured.norms) return fmt::format("tuning     {}\n", rounds);
     return fmt::format(
         "tuning     {}; clip {:.3g}, mean step {:.3g}: gradients have norms about "
-        "{:.2g}, measured in a round that spent {:g}% of mu^2\n",
+        "{:.2g}, measured in a round that spent {:g}% of the budget (mu^2)\n",
         rounds,
         plan.clip_norm,
         plan.steps.step_size,

@@ -506,6 +506,26 @@ class ReportPage(InBrowser):
 
 
 class ReportPageTimes(InBrowser):
+    def test_names_sites_and_persons_and_says_what_was_chosen_for_them(self):
+        for number, site in enumerate(("north", "south", "west")):
+            with open(os.path.join(FOLDER, f"{site}.csv"), "w", encoding="utf8") as file:
+                file.write("person,dose,sick\n" + "".join(
+                    f"{site}{i // 2},{(i * 7 + number) % 20},{'yes' if (i * 7 + number) % 20 > 9 else 'no'}\n" for i in range(600)))
+        must("train", "--data", "*.csv", "--label", "sick", "--bounds", "dose=0:20", "--unit-column", "person", "--topology", "complete",
+             "--adjacency", "record-add-remove", "--epsilon", "4", "--run-directory", "sites", "--quiet")
+        make_report("sites")
+        page = Page(self.browser, "sites/report.html")
+        self.assertEqual(page.errors(), [])
+        text = self.browser.find_element(By.CSS_SELECTOR, "body").text
+        with open(os.path.join(FOLDER, "sites/summary.json"), encoding="utf8") as file:
+            tuning = json.load(file)["tuning"]
+        self.assertIn(f"Chosen without knobs: {tuning['rounds']} rounds", text)
+        self.assertIn("all records of one person at one agent added or removed", text)
+        self.assertNotIn("one record added", text)
+        self.assertIn("measured norms of gradients", self.browser.find_element(By.ID, "ledger-words").text)
+        for site in ("north", "south", "west"):
+            self.assertIn(f"{site}.csv", self.browser.find_element(By.ID, "graph").text)
+
     def test_a_hundred_agents_are_small_and_open_quickly(self):
         must("train", "--agents", "100", "--edge-probability", "0.05", "--rounds", "60", "--batch-size", "16", "--final-gossip", "0",
              "--run-directory", "large", "--quiet")

@@ -54,6 +54,10 @@ const std::vector<GlossaryTerm>& glossary() {
          "ledger.json."},
         {"mechanism",
          "The rule by which agents add noise, and which noise they share so that it cancels."},
+        {"mu",
+         "How far apart the two cases are in what an observer sees, in standard deviations of the "
+         "noise. Squares add up over rounds, so that a share of mu^2 is a share of the budget: a "
+         "mu of 1 corresponds to an epsilon of about 4.4 at delta 1e-5."},
         {"noise",
          "Random numbers that agents add to what they send, so that nobody can tell what is noise "
          "and what comes from data."},
@@ -213,10 +217,21 @@ std::string against_whom(const Json& ledger) {
            list(lines);
 }
 
+/// "agent 2", and the name of its file of data if every agent has one.
+std::string name_of_agent(const Json& manifest, int number) {
+    const Json files = manifest.is_object() ? manifest.value("/data/agent_files"_json_pointer, Json())
+                                            : Json();
+    const auto at = static_cast<std::size_t>(number);
+    if (!files.is_array() || at >= files.size() || !files[at].is_string() ||
+        files[at].get_ref<const std::string&>().empty())
+        return fmt::format("agent {}", number);
+    return fmt::format("agent {} ({})", number, html_text(files[at].get<std::string>()));
+}
+
 /// The epsilon of each participant, if they differ and are few; else empty.
-std::string of_each(const Json& ledger) {
+std::string of_each(const StatedRun& run) {
     constexpr std::size_t most_told = 24;
-    const Json& agents = ledger.at("agents");
+    const Json& agents = run.ledger.at("agents");
     if (agents.size() > most_told) return {};
     double least = HUGE_VAL, most = 0;
     std::vector<std::string> told;
@@ -224,15 +239,18 @@ std::string of_each(const Json& ledger) {
         const double epsilon = epsilon_of(agent);
         least = std::min(least, epsilon);
         most = std::max(most, epsilon);
-        told.push_back(
-            fmt::format("{} for agent {}", number_text(epsilon, 4), agent.at("agent").get<int>()));
+        told.push_back(fmt::format("{} for {}",
+                                   number_text(epsilon, 4),
+                                   name_of_agent(run.manifest, agent.at("agent").get<int>())));
     }
     // Figures that are printed alike count as equal.
     if (!(most - least > 5e-4 * most)) return {};
+    const bool records = !protects_agents(run.config.plan.adjacency);
     return paragraph(fmt::format(
-        "The promise is made for all, by the largest figure. The {} of each participant is {}.",
+        "The promise is made for all, by the largest figure. The {} of each participant is {}.{}",
         term_link("epsilon"),
-        fmt::join(told, ", ")));
+        fmt::join(told, ", "),
+        records ? " A record weighs more in what a participant with fewer records sends." : ""));
 }
 
 /// States that a guess between two equally likely cases is right with probability at most
@@ -362,7 +380,7 @@ std::string plain_statement(const StatedRun& run) {
     const ProtectedUnit unit = unit_of(run.config.plan.adjacency, column);
     return part("Who takes part", who_takes_part(run)) +
            part("What is protected", what_is_protected(unit)) +
-           part("Against whom", against_whom(run.ledger) + of_each(run.ledger)) +
+           part("Against whom", against_whom(run.ledger) + of_each(run)) +
            part("What that means", epsilon_in_words(run.ledger, unit)) +
            part("What is not protected", what_is_not_protected(run.ledger, unit, column)) +
            part("What this rests on", assumptions(run.ledger)) +

@@ -74,6 +74,8 @@ TEST(PlainStatement, SaysTheEpsilonOfEachWhereTheyDiffer) {
     EXPECT_EQ(plain_statement(run).find("for agent 1"), std::string::npos);
     run.ledger["agents"][1]["epsilon"] = 0.25;
     expect_contains(plain_statement(run), ", 0.25 for agent 1, ");
+    run.manifest["data"]["agent_files"] = {"", "north<1>.csv", "", ""};
+    expect_contains(plain_statement(run), ", 0.25 for agent 1 (north&lt;1&gt;.csv), ");
 }
 
 TEST(PlainStatement, SaysThatNothingIsPromised) {

@@ -3,7 +3,9 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const ledger = data.ledger;
-const labels = data.graph ? data.graph.labels : [];
+// An agent is called as in the graph's file, or by its own file of data, or by its number alone.
+const files = (data.manifest && data.manifest.data && data.manifest.data.agent_files) || [];
+const labels = data.graph ? data.graph.labels.map((label, agent) => (label === String(agent) && files[agent]) || label) : [];
 const agents = labels.length;
 // More lines than this nobody tells apart, and they take seconds: then every k-th edge is drawn.
 const mostLines = 6000;

@@ -1,10 +1,16 @@
 "use strict";
 // Sentences and tables.
 
-const units = {
-  agent: "all data of one agent replaced", "agent-zero-out": "one agent's contribution taken out", record: "one record replaced",
-  "record-zero-out": "one record's contribution taken out", "record-add-remove": "one record added or removed",
-};
+const surveys = { norms: "norms of gradients", moments: "means and spreads of columns" };
+
+/// What is protected: one record, all records of one person at an agent, or all data of an agent.
+function protectedUnit() {
+  const one = ledger.unit_column ? `all records of one ${ledger.unit_column} at one agent` : "one record";
+  return {
+    agent: "all data of one agent replaced", "agent-zero-out": "one agent's contribution taken out", record: `${one} replaced`,
+    "record-zero-out": `the contribution of ${one} taken out`, "record-add-remove": `${one} added or removed`,
+  }[ledger.adjacency] || ledger.adjacency;
+}
 
 function statusWords() {
   const { planned, completed, accounted } = ledger.rounds;
@@ -71,7 +77,7 @@ function showVerdict() {
   for (const row of rows)
     box.append(barRow(row.who, row.epsilon, largest, `${row.about}; mean over all ${shown(row.mean)}${row.sound ? "" : "; no guarantee"}`));
   if (ledger.target.epsilon) box.append(barRow("Budget", ledger.target.epsilon, largest, ledger.headline.observer, "budget"));
-  box.append(element("p", { class: "hint" }, `Epsilon: the most they learn of one protected unit (${units[ledger.adjacency] || ledger.adjacency}), on a scale from 0.`),
+  box.append(element("p", { class: "hint" }, `Epsilon: the most they learn of one protected unit (${protectedUnit()}), on a scale from 0.`),
     ...data.left_out.map((line) => element("p", { class: "hint left-out" }, `Left out: ${line}.`)));
 }
 
@@ -128,8 +134,19 @@ function showGraphWords() {
   document.getElementById("graph-about").textContent =
     `${agents} agents and ${edges} edges: ${data.graph.description}. ${data.graph.directed ? "Agents send models along the arrows only" : "Agents send models to their neighbours only"}. ` +
     (everyEdge > 1 ? `The drawing has ${drawnEdges.length} of the edges, spread over all. ` : "") +
-    `Colours say how much the chosen observers can learn about each agent (${units[ledger.adjacency] || ledger.adjacency}), over the whole run.` +
+    `Colours say how much the chosen observers can learn about each agent (${protectedUnit()}), over the whole run.` +
     (data.graph.notes.length > 0 ? ` Note: ${data.graph.notes.join("; ")}.` : "");
+}
+
+/// What was chosen for options that nobody gave, and what was spent on measuring for it.
+function tuningWords() {
+  const tuning = data.summary && data.summary.tuning;
+  const measured = ledger.phases.filter((phase) => phase.survey).map((phase) => surveys[phase.survey]);
+  const paid = measured.length > 0 ? ` Before it, agents measured ${measured.join(" and ")} together, with noise; every epsilon here counts that.` : "";
+  if (!tuning) return paid.trim();
+  const batch = tuning.batch < 1 ? `${shown(100 * tuning.batch)} % of an agent's records` : `${tuning.batch} records`;
+  return `Chosen without knobs: ${tuning.rounds} rounds, batches of ${batch}, clip ${shown(tuning.clip_norm)} and a mean step of ${shown(tuning.step_size)}.` +
+    `${paid} ${tuning.mu_share > 0 ? `The norms took ${shown(100 * tuning.mu_share)} % of the budget.` : ""}`;
 }
 
 function guaranteeWords() {
@@ -159,7 +176,8 @@ function worstRow(view, size) {
 
 function showPrivacy() {
   document.getElementById("privacy-about").textContent =
-    `Protected: ${units[ledger.adjacency] || ledger.adjacency}; participation ${ledger.participation}. ${guaranteeWords()}`;
+    `Protected: ${protectedUnit()}; participation ${ledger.participation}. ${guaranteeWords()}`;
+  document.getElementById("tuning").textContent = tuningWords();
   drawAgents();
   const rows = [];
   for (const view of Object.values(views))
@@ -194,8 +212,8 @@ function showLedger() {
   if (ledger.authentication && ledger.authentication !== "unauthenticated") lines.push(`Every agent proved to be one of the ${ledger.authentication}.`);
   box.append(element("ul", {}, ...lines.map((line) => element("li", {}, line))));
   if (ledger.phases.length > 1) {
-    box.append(element("h3", {}, "Phases"), table(["from round", "rounds sent", "key epoch", "agents gone", "plan"],
-      ledger.phases.map((p) => [String(p.first_round), String(p.rounds), String(p.key_epoch), p.agents_gone.length > 0 ? p.agents_gone.join(", ") : "nobody", element("code", {}, p.plan_hash.slice(0, 16))])));
+    box.append(element("h3", {}, "Phases"), table(["what", "from round", "rounds sent", "key epoch", "agents gone", "plan"],
+      ledger.phases.map((p) => [p.survey ? `measured ${surveys[p.survey]}` : "training", String(p.first_round), String(p.rounds), String(p.key_epoch), p.agents_gone.length > 0 ? p.agents_gone.join(", ") : "nobody", element("code", {}, p.plan_hash.slice(0, 16))])));
   }
   if (ledger.views && ledger.views.length > 0) {
     box.append(element("h3", {}, "Additional views"), element("ul", {}, ...ledger.views.map((view) =>
