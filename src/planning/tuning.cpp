@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -48,11 +49,17 @@ TunedStep tuned_step(const StepCase& of) {
     const double natural = 80 / squared;
     const double uncontracted =
         1.4 / (of.norm * deviation * std::sqrt(static_cast<double>(of.rounds)));
-    const double stable = std::min(dimension, 10.0) / squared;
+    const double stable = std::min(4 * dimension, 20.0) / squared;
     const double contracted = std::min(stable, 0.2 / (dimension * deviation * deviation));
+    const double least = of.values ? 0 : 0.65 / squared;
     const double careful = (of.differing_records ? 0.5 : 1) * (of.values_in_bounds ? 0.1 : 1);
     return {clip,
-            std::min(natural, std::max(uncontracted, contracted)) * (1 - of.momentum) * careful};
+            std::min(natural, std::max({uncontracted, contracted, least})) * (1 - of.momentum) *
+                careful};
+}
+
+double rounded_to_digits(double value) {
+    return parse_real("tuned value", fmt::format("{:.4g}", value));
 }
 
 double survey_mu(const PrivacyBudget& budget, double share) {
@@ -208,7 +215,7 @@ Choice choose(const AskedPlan& plan,
     const bool rule = plan.open.tuned() && wishes.no_rule.empty();
     Choice choice;
     choice.measured = what_to_measure(plan, tuning, wishes.columns, rule);
-    if (!rule || (plan.open.measured() && !choice.measured.norms)) return choice;
+    if (!rule || (plan.open.measured() && !choice.measured.norms && !wishes.classes)) return choice;
     tuning.noise = noise_of(plan, tuning, choice.measured.share());
     choice.rounds = plan.open.rounds ? tuned_rounds(tuning) : plan.rounds;
     choice.share = plan.open.batch_size ? tuned_share(tuning, choice.rounds) : 0;
@@ -293,6 +300,23 @@ void take_rounds(AskedPlan& plan, const Choice& choice) {
     plan.open.rounds = plan.open.batch_size = false;
 }
 
+/// Clip and step for gradients whose norms noise would hide.
+void take_usual_step(AskedPlan& plan, double noise) {
+    constexpr double usual_norm = 2;  // of logistic regression on a dozen of scaled columns
+    const bool given = !plan.open.clip_norm;
+    const TunedStep step =
+        tuned_step({.norm = usual_norm,
+                    .clip_norm = given ? std::optional(plan.clip_norm) : std::nullopt,
+                    .noise = noise,
+                    .rounds = plan.rounds,
+                    .dimension = std::numeric_limits<Eigen::Index>::max(),
+                    .momentum = plan.momentum,
+                    .differing_records = true});
+    plan.clip_norm = step.clip_norm;
+    if (plan.open.step_size) plan.steps.step_size = rounded_to_digits(step.step_size);
+    plan.open.clip_norm = plan.open.step_size = false;
+}
+
 /// The values of --tune off.
 void take_defaults(AskedPlan& plan, const std::vector<Eigen::Index>& records) {
     constexpr Eigen::Index usual_batch = 128;
@@ -356,6 +380,8 @@ Tuning settle_tuning(AskedPlan& plan,
         if (why_not.empty()) {
             tuning.active = true;
             take_rounds(plan, choice);
+            tuning.usual_norms = plan.open.measured() && !choice.measured.norms;
+            if (tuning.usual_norms) take_usual_step(plan, choice.noise);
         } else if (asked) {
             throw ConfigError(fmt::format("tune: auto is not possible {} (allowed: off)", why_not));
         } else {

@@ -56,17 +56,24 @@ struct StepCase {
     /// the lower loss and no less accuracy at the hospitals of examples/heart and with dirichlet:1
     /// on a9a.
     bool differing_records = false;
-    /// Values to predict are in units of their bounds, so errors are a few tenths where 1 / g^2
+    /// Values are predicted and no classes.
+    bool values = false;
+    /// These values are in units of their bounds, so errors are a few tenths where 1 / g^2
     /// presumes about 1: a tenth of the step.
     bool values_in_bounds = false;
 };
 
-/// C = g / 2 unless given, and eta = min(80 / g^2, max(1.4 / (C g s sqrt T), min(d / g^2, 10 / g^2,
-/// .2 / (d C^2 s^2)))). 1 / g^2 is the natural step where learning begins. Noise adds at most g^2
-/// (eta C s)^2 T / 2 to the loss where nothing contracts it, and at most d eta (C s)^2 / 4 whatever
-/// the curvature, if eta is stable: for a curvature of g^2 in all that is spread evenly over d
-/// directions, or over ten of many, it is.
+/// C = g / 2 unless given, and eta = min(80 / g^2, max(1.4 / (C g s sqrt T), min(4 d / g^2, 20 /
+/// g^2, .2 / (d C^2 s^2)), .65 / g^2)), the last for classes only. 1 / g^2 is the natural step
+/// where learning begins. Noise adds at most g^2 (eta C s)^2 T / 2 to the loss where nothing
+/// contracts it, and at most d eta (C s)^2 / 4 whatever the curvature, if eta is stable: for a
+/// curvature of g^2 in all that is spread evenly over d directions, or over ten of many, it is
+/// soon. With smaller steps than .65 / g^2 models hardly leave the first one, and since what is
+/// learnt and the noise shrink alike, classes are told apart no better.
 [[nodiscard]] TunedStep tuned_step(const StepCase& of);
+
+/// Rounded to four digits, alike on all machines.
+[[nodiscard]] double rounded_to_digits(double value);
 
 /// What is measured in paid rounds before the training, one for each kind.
 struct Measured {
@@ -83,8 +90,10 @@ struct Measured {
 struct Tuning {
     bool active = false;  ///< something was left to the rule, and it chose
     Measured measured;
-    double noise = 0;     ///< s
-    double norm = 0;      ///< g, once measured
+    double noise = 0;  ///< s
+    double norm = 0;   ///< g, once measured
+    /// Clip and step are those for usual gradients, since noise would hide the norms of these.
+    bool usual_norms = false;
     std::string why_not;  ///< why the rule is not used, if values were left to it by default
 };
 
@@ -92,6 +101,7 @@ struct Tuning {
 struct TuningWishes {
     std::string obstacle;  ///< why no paid round is possible; empty: it is
     std::string no_rule;   ///< why the tuning rule is not; empty: it is, unless a paid round is not
+    bool classes = false;  ///< what gradients of cross-entropy presume
     Eigen::Index columns = 0;  ///< k, whose moments are asked for; 0: none
 };
 
@@ -99,7 +109,8 @@ struct TuningWishes {
 /// processes that plan compare. If the rule is not possible, takes 1000 rounds, batches of 128 (or
 /// of the fewest records of an agent), clip 1 and step size 0.5 for what is open by default.
 /// Moments are measured only where mu N / (nz sqrt(2k)) is at least 20, norms where their noise is
-/// at most an eighth of N. COLLECTIVE.
+/// at most an eighth of N; elsewhere clip and step for classes are those for g = 2 in many
+/// dimensions where records differ in kind, and the rule is not possible for values. COLLECTIVE.
 /// @param records of every agent.  @param solves whether this process plans.
 /// Cost: one plan, and about ten noise multipliers.
 /// @throws ConfigError if --tune auto or --standardise private is not possible; NetworkError for

@@ -212,6 +212,13 @@ std::string tuning_line(const PreparedRun& prepared) {
             "a round that spends {:g}% of the budget (mu^2)\n",
             rounds,
             100 * survey_of_norms.share);
+    if (tuning.usual_norms)
+        return fmt::format(
+            "tuning     {}; clip {:.3g} and mean step {:.3g} are for usual gradients: with so few "
+            "records at this epsilon, noise would hide how long they are\n",
+            rounds,
+            plan.clip_norm,
+            plan.steps.step_size);
     if (!tuning.measured.norms) return fmt::format("tuning     {}\n", rounds);
     return fmt::format(
         "tuning     {}; clip {:.3g}, mean step {:.3g}: gradients have norms about "
@@ -298,6 +305,7 @@ TuningWishes wishes_of(const TrainConfig& config,
                        bool handed) {
     TuningWishes wishes;
     wishes.columns = columns_to_learn(task);
+    wishes.classes = task.has_records && !handed && task.shape.target != Target::value;
     wishes.obstacle = obstacle_to_surveys(config.plan, there.topography);
     wishes.no_rule = obstacle_to_rule(config.plan);
     if (config.secure_sum) wishes.obstacle = "with --secure-sum on, where agents learn sums only";

@@ -150,9 +150,6 @@ bool may_differ_in_kind(const Run& run) {
 /// Clip and step for g, rounded alike on all machines.
 TunedStep rounded_step(const PreparedRun& prepared, double g) {
     const TrainConfig& config = prepared.run.config;
-    const auto rounded = [](double value) {
-        return parse_real("tuned value", fmt::format("{:.4g}", value));
-    };
     const bool given = !config.plan.open.clip_norm;
     const Run& run = prepared.run;
     TunedStep step =
@@ -163,12 +160,13 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
                     .dimension = prepared.initial.size(),
                     .momentum = config.plan.momentum,
                     .differing_records = may_differ_in_kind(run),
+                    .values = run.shape.target == Target::value,
                     .values_in_bounds = run.shape.table && run.shape.target == Target::value &&
                                         !config.task.table.bounds.empty() &&
                                         !prepared.tuning.measured.moments});
-    if (!given) step.clip_norm = rounded(step.clip_norm);
-    step.step_size =
-        config.plan.open.step_size ? rounded(step.step_size) : config.plan.steps.step_size;
+    if (!given) step.clip_norm = rounded_to_digits(step.clip_norm);
+    step.step_size = config.plan.open.step_size ? rounded_to_digits(step.step_size)
+                                                : config.plan.steps.step_size;
     return step;
 }
 

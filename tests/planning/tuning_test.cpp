@@ -48,10 +48,18 @@ TEST(Tuning, StepsAreNaturalUntilTheirNoiseCounts) {
     EXPECT_DOUBLE_EQ(loud.step_size, 0.7 / (0.1 * 20));  // .7 / (s sqrt T) / C^2
     StepCase other = noisy;
     // Few coordinates: their noise is small whatever the curvature, at steps that are stable.
-    other.dimension = 5;
-    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 5.0 / 4);
-    other.noise = 0.5;
-    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 0.2 / (5 * 0.5 * 0.5));
+    other.dimension = 3;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 4 * 3 / 4.0);
+    other.dimension = 6;
+    other.noise = 0.05;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 20 / 4.0);
+    other.noise = 0.4;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 0.2 / (6 * 0.4 * 0.4));
+    // Steps that would train nothing tell classes apart no better.
+    other.noise = 10;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 0.65 / 4);
+    other.values = true;
+    EXPECT_DOUBLE_EQ(tuned_step(other).step_size, 0.7 / (10 * 20));
     other = noisy;
     other.momentum = 0.5;
     EXPECT_DOUBLE_EQ(tuned_step(other).step_size, loud.step_size / 2);

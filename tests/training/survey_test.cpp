@@ -1,5 +1,6 @@
 #include "training/survey.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -207,9 +208,33 @@ TEST_F(Surveys, AreLeftOutByDefaultWhereTheyAreNotPossible) {
 TEST_F(Surveys, AreLeftOutForFewRecords) {
     const std::string data = folder.write("few.txt", test::records_with_own_feature(60));
     const TrainResult result =
-        test::run(tuned("run", {{"data", data}, {"epsilon", "0.1"}, {"rounds", "5"}}));
-    EXPECT_FALSE(result.tuned);
+        test::run(tuned("run", {{"data", data}, {"epsilon", "0.1"}, {"tune", "auto"}}));
     EXPECT_EQ(file("run", "ledger.json").at("phases").size(), 1U);
+    EXPECT_LE(result.epsilon, 0.1);
+    // Classes are learnt with the steps of usual gradients.
+    ASSERT_TRUE(result.tuned);
+    EXPECT_EQ(result.tuned->mu_share, 0);
+    EXPECT_TRUE(std::isnan(result.tuned->norm));
+    EXPECT_EQ(result.tuned->clip_norm, 1);
+    EXPECT_EQ(result.rounds, 200);
+    const TrainResult off = test::run(
+        tuned("off", {{"data", data}, {"epsilon", "0.1"}, {"tune", "off"}, {"batch-size", "0.2"}}));
+    EXPECT_FALSE(off.tuned);
+    EXPECT_LT(result.evaluation.test_loss, off.evaluation.test_loss);
+    // A number to predict has errors of any size.
+    std::string numbers = "size,price\n";
+    for (int i = 0; i < 120; ++i) numbers += fmt::format("{},{}\n", i % 10, i + 0.5);
+    const OptionTexts values{{"data", folder.write("few.csv", numbers)},
+                             {"label", "price"},
+                             {"bounds", "size=0:10,price=0:120"},
+                             {"task", "mlp"},
+                             {"epsilon", "0.1"},
+                             {"rounds", "5"}};
+    EXPECT_FALSE(test::run(tuned("values", values)).tuned);
+    OptionTexts asked = values;
+    asked["tune"] = "auto";
+    expect_contains(message_of<ConfigError>([&] { (void)test::run(tuned("asked", asked)); }),
+                    "tune: auto is not possible with so few records");
 }
 
 TEST_F(Surveys, CountRecordsAlikeWhereAgentsDifferInSize) {

@@ -219,8 +219,8 @@ std::string against_whom(const Json& ledger) {
 
 /// "agent 2", and the name of its file of data if every agent has one.
 std::string name_of_agent(const Json& manifest, int number) {
-    const Json files = manifest.is_object() ? manifest.value("/data/agent_files"_json_pointer, Json())
-                                            : Json();
+    const Json files =
+        manifest.is_object() ? manifest.value("/data/agent_files"_json_pointer, Json()) : Json();
     const auto at = static_cast<std::size_t>(number);
     if (!files.is_array() || at >= files.size() || !files[at].is_string() ||
         files[at].get_ref<const std::string&>().empty())
