@@ -4,7 +4,8 @@ central: one agent has all data (DP-SGD with the same sampling). cdp: a trusted 
 server, any one (two) of the agents may be curious. corn: seeds shared by all. ldp: no shared seeds. alone: an agent
 trains on its own shard and tells nobody: all of them without knobs (--tune auto), their measurement in their epsilon. cyclic: pairs
 where every record counts in the rounds that are its turn, for which there is no such rule: with rounds, batches and clip of the task
-and a step size chosen on held-out training records, which no epsilon counts; so are trainings without noise, and all of the slow CNN.
+and a step size chosen on held-out training records, which no epsilon counts; so are all of the slow CNN. none: pairs at an epsilon of
+100, where noise hardly matters (the CNN: without any).
 
 bench/run price, or python3 bench/price.py a9a ...: only these tasks.
 """
@@ -19,7 +20,7 @@ import grid
 
 AGENTS = 20
 WAYS = {
-    "none": {"mechanism": "none"},
+    "none": {"mechanism": "pairs"},
     "central": {"mechanism": "ldp"},
     "cdp": {"mechanism": "cdp"},
     "pairs, q = 1": {"mechanism": "pairs"},
@@ -35,7 +36,7 @@ TASKS = {
             "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
     "mlp": {"task": "mlp", "hidden": 128, "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
             "records": 60000, "rounds": 200, "batch_size": 128, "clip_norm": 1.0, "step_sizes": [2, 4, 8],
-            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [1, 8]},
+            "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [1]},
     "cnn": {"task": "cnn", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
             "records": 60000, "rounds": 60, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [1, 2, 4],
             "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2], "by_hand": list(WAYS), "final_gossip": 0},
@@ -45,7 +46,7 @@ TASKS = {
 EPSILONS = [0.5, 1, 2, 4, 8]
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102, 103]
 NOISY = [way for way in WAYS if way != "none"]
-BY_HAND = ["none", "pairs, cyclic"]
+BY_HAND, NO_LIMIT = ["pairs, cyclic"], 100
 
 
 def shard(task, seed):
@@ -101,6 +102,10 @@ def options_of(task, cell, step, seed, testing):
         options |= {"participation": f"cyclic:{round(task['records'] / (AGENTS * task['batch_size']))}"}
     if way != "none":
         options["epsilon"] = cell["epsilon"]
+    elif "by_hand" in task:
+        options["mechanism"] = "none"
+    else:
+        options["epsilon"] = NO_LIMIT
     if testing and task["test_data"]:
         options["test_data"] = common.data_file(task["test_data"])
     else:
@@ -127,10 +132,11 @@ def table_of(name, folder=None, small=common.QUICK):
 def write(name):
     table = table_of(name)
     task, epsilons, seeds = (table.settings[key] for key in ("task", "epsilons", "seeds"))
+    by_hand = f"T = {task['rounds']}, batches of {task['batch_size']} an agent, step size chosen for every cell on held-out training records,"
+    protocol = (f"each way's first run without knobs, cyclic:\n{by_hand}" if "by_hand" not in task else by_hand)
     table.write(
         f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(seeds)} seeds with 95% intervals; {AGENTS} agents,\n"
-        f"record-add-remove, delta = 1e-5, each way's first run without knobs (cyclic and without noise: T = {task['rounds']}, batches of\n"
-        f"{task['batch_size']} an agent, step size chosen for every cell on held-out training records, at no edge). Without noise: "
+        f"record-add-remove, delta = 1e-5, {protocol}\nat no edge. Without a limit of epsilon: "
         f"{grid.text_of(table.find({'way': 'none'}))}.\n\n" +
         grid.markdown("epsilon", epsilons, NOISY, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})) +
         paired(table, epsilons))
