@@ -17,7 +17,7 @@ errors                 exceptions, with the program's messages and exit codes
 
 from ._core import __version__
 from .accounting import account, audit, epsilon, mu, noise_multiplier, sampled_epsilon
-from .agents import Agent, clipped_sum, communicator
+from .agents import Agent, Simulation, clipped_sum, communicator
 from .errors import (
     ConfigError,
     CryptoError,
@@ -44,6 +44,7 @@ __all__ = [
     "Plan",
     "PrivacyError",
     "Run",
+    "Simulation",
     "__version__",
     "account",
     "audit",

@@ -46,20 +46,19 @@ def clipped_difference(
     found: Any, gradient: list[Any], clip_norm: float
 ) -> tuple[float, float, float]: ...
 
-class Agent:
+class Agents:
     def __init__(
         self,
         communicator: int | None,
         arguments: Sequence[str],
         dimension: int,
-        records: int,
+        records: list[int],
         most_rows: int,
         most_summed_rows: int,
         initial: npt.NDArray[np.float64] | None,
         description: str,
-        data_digest: bytes | None,
+        data_digests: list[bytes],
     ) -> None: ...
-    agent: int
     agents: int
     processes: int
     failed_together: bool
@@ -67,20 +66,21 @@ class Agent:
     rounds: int
     more: bool
     to_measure: bool
-    batch_size: int
     clip_norm: float
     mechanism: str
     adjacency: str
     epsilon: float
     directory: str
     ledger_json: str
-    model: npt.NDArray[np.float64]
     phases: dict[str, float]
-    def batch(self) -> npt.NDArray[np.int64]: ...
-    def tune(self, gradients: Any, clipped: bool) -> None: ...
-    def step(self, gradients: Any, clipped: bool) -> bool: ...
+    def number(self, place: int) -> int: ...
+    def batch_size(self, place: int) -> int: ...
+    def model(self, place: int) -> npt.NDArray[np.float64]: ...
+    def batch(self, place: int) -> npt.NDArray[np.int64]: ...
+    def tune(self, gradients: list[Any], clipped: bool) -> None: ...
+    def step(self, gradients: list[Any], clipped: bool) -> bool: ...
     def set_losses(
-        self, train: Callable[..., Any] | None, test: Callable[..., Any] | None, test_records: int
+        self, place: int, train: Callable[..., Any] | None, test: Callable[..., Any] | None, test_records: int
     ) -> None: ...
     def declare(self, statement: str) -> None: ...
     def finish(self) -> str: ...

@@ -8,7 +8,7 @@ import sys
 import traceback
 import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,182 @@ def _plain_numbers(name: str, given: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return array.astype(np.float64).reshape(-1)
 
 
-class Agent:
+class _Training:
+    """A training that this process takes part in, with one agent or with all."""
+
+    _core: _core.Agents
+    _comm: "Communicator | None" = None
+    _summary: dict[str, Any] | None = None
+
+    @property
+    def agents(self) -> int:
+        """How many take part."""
+        return self._core.agents
+
+    @property
+    def rounds(self) -> int:
+        """T, the number of planned rounds."""
+        return self._core.rounds
+
+    @property
+    def round(self) -> int:
+        """The number of rounds done."""
+        return self._core.round
+
+    @property
+    def more(self) -> bool:
+        """Whether rounds are left: false after the last round, or after a stop of all agents."""
+        return self._core.more
+
+    @property
+    def clip_norm(self) -> float:
+        """C, that gradients are clipped to (L2); NaN until tune() has chosen it."""
+        return self._core.clip_norm
+
+    @property
+    def adjacency(self) -> str:
+        """What is protected: all records of an agent, "agent" (replaced) or "agent-zero-out", or one:
+        "record" (replaced), "record-zero-out" or "record-add-remove"."""
+        return self._core.adjacency
+
+    @property
+    def mechanism(self) -> str:
+        """The name of the noise mechanism."""
+        return self._core.mechanism
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon spent so far at the run's delta, the largest over the agents. With tune="auto" the
+        round that measures norms counts from the start."""
+        return self._core.epsilon
+
+    @property
+    def directory(self) -> str:
+        """The run directory."""
+        return self._core.directory
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """What the rounds so far have revealed (docs/ledger.md)."""
+        said: dict[str, Any] = json.loads(self._core.ledger_json)
+        return said
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time this process spent on gradient, noise, exchange and mix [s]."""
+        return dict(self._core.phases)
+
+    def stop(self) -> None:
+        """Asks all agents to stop after the same round, with a checkpoint, as an interrupt does. LOCAL.
+
+        One rank is enough; go on with step() until `more` is false. A single process stops at once;
+        several agree within two rounds, or about 0.1 s where rounds are shorter. When to stop is
+        seen by others and must not depend on private data.
+
+        :raises ConfigError: with tune="auto" in a single process, before norms are measured.
+        """
+        self._core.stop()
+
+    def finish(self) -> dict[str, Any]:
+        """Ends the training, once `more` is false: models, last evaluation, ledger. COLLECTIVE.
+
+        :returns: the summary, the JSON of ``sotto train``, on every rank.
+        """
+        if self.more:
+            raise ConfigError(
+                f"finish: {self.rounds - self.round} rounds are left (step() them, or stop())"
+            )
+        self._summary = json.loads(self._core.finish())
+        return self.summary
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What finish() returned. :raises ConfigError: before."""
+        if self._summary is None:
+            raise ConfigError("summary: the training is not finished")
+        return self._summary
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        failure: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if failure is not None:
+            if not self._met_by_all(failure):
+                self._end_all(failure)
+        elif self._summary is None and not self.more:
+            self.finish()
+
+    def _end_all(self, failure: BaseException) -> None:
+        """Ends the job if other processes wait for this one."""
+        if self._core.processes > 1:
+            traceback.print_exception(failure)
+            sys.stderr.flush()
+            self._core.end_all(f"{type(failure).__name__}: {failure}", _exit_code(failure))
+
+    def _met_by_all(self, failure: BaseException) -> bool:
+        """Whether all ranks have this error, so that each may end alone."""
+        return isinstance(failure, Error) and self._core.failed_together
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuses copies and pickles: a copy would send the same noise with other gradients."""
+        raise TypeError(f"sotto.{type(self).__name__} cannot be copied or pickled: its noise is drawn once, in one process")
+
+
+class _OfOneAgent:
+    """What concerns one agent of this process."""
+
+    _core: _core.Agents
+    _place = 0
+
+    @property
+    def agent(self) -> int:
+        """Its number in the run, from 0."""
+        return self._core.number(self._place)
+
+    @property
+    def dimension(self) -> int:
+        """d, parameters of the model."""
+        return len(self.model)
+
+    @property
+    def model(self) -> npt.NDArray[np.float64]:
+        """The current model: d values, read-only, not copied; step() changes them."""
+        return self._core.model(self._place)
+
+    @property
+    def batch_size(self) -> int:
+        """B, the divisor of the sum of records' gradients."""
+        return self._core.batch_size(self._place)
+
+    def batch(self) -> npt.NDArray[np.int64]:
+        """Rows of the own shard for the next round, from 0, ascending with Poisson sampling. LOCAL.
+
+        With ``participation="poisson"`` secret coins choose them, nobody else learns how many, and
+        there may be none. Calls in the same round return the same rows. Not available while step()
+        runs, which passes them to its function.
+        """
+        return self._core.batch(self._place)
+
+    def evaluate_by(
+        self, *, train: Losses | None = None, test: Losses | None = None, test_records: int = 0
+    ) -> None:
+        """Sets functions for losses in metrics.csv and the summary, from the next evaluation. LOCAL.
+
+        Losses are for the experimenter: they are not private, and rank 0 gets their sums. Every
+        agent must give the same kinds.
+
+        :param train, test: f(model, first, stride) over rows first, first + stride, ...
+        :param test_records: number of records in this agent's test set, which all may share.
+        """
+        self._core.set_losses(self._place, train, test, test_records)
+
+
+class Agent(_OfOneAgent, _Training):
     """One agent of a private training: clips, adds noise, exchanges, mixes, accounts.
 
     Your program computes the gradients. Everything else works as in ``sotto train``, with the same
@@ -119,115 +294,20 @@ class Agent:
         if comm is not None or _core.launched():
             prepare_mpi()
             _require_communicator(comm)
-        agents = 1 if comm is None else comm.size
-        words = to_arguments("train", options, _NOT_OF_AN_AGENT, agents)
-        if options.get("resume") is None:
-            words += ["--task", "python"]
-        most = max(1, _BYTES_AT_ONCE // (4 * max(1, dimension)))
-        start = None if initial is None else _plain_numbers("initial", initial)
-        self.micro_batch = micro_batch if micro_batch is not None else most
         _stop_all_on_errors(comm)
-        self._core = _core.Agent(
-            None if comm is None else comm.py2f(),
-            words,
-            int(dimension),
-            int(records),
-            int(self.micro_batch),
-            int(_SUMMED_AT_ONCE if micro_batch is None else micro_batch),
-            start,
+        self._core = _begun(
+            comm,
+            dimension,
+            [int(records)],
+            initial,
+            micro_batch,
             description,
-            data_digest,
+            [] if data_digest is None else [data_digest],
+            options,
         )
-        self._summary: dict[str, Any] | None = None
+        self.micro_batch = _rows_at_once(dimension, micro_batch)
         self._comm = comm
         _agents.add(self)
-
-    @property
-    def agent(self) -> int:
-        """Its number in the run, from 0."""
-        return self._core.agent
-
-    @property
-    def agents(self) -> int:
-        """How many take part."""
-        return self._core.agents
-
-    @property
-    def rounds(self) -> int:
-        """T, the number of planned rounds."""
-        return self._core.rounds
-
-    @property
-    def round(self) -> int:
-        """The number of rounds done."""
-        return self._core.round
-
-    @property
-    def more(self) -> bool:
-        """Whether rounds are left: false after the last round, or after a stop of all agents."""
-        return self._core.more
-
-    @property
-    def dimension(self) -> int:
-        """d, parameters of the model."""
-        return len(self.model)
-
-    @property
-    def model(self) -> npt.NDArray[np.float64]:
-        """The current model: d values, read-only, not copied; step() changes them."""
-        return self._core.model
-
-    @property
-    def clip_norm(self) -> float:
-        """C, that gradients are clipped to (L2); NaN until tune() has chosen it."""
-        return self._core.clip_norm
-
-    @property
-    def adjacency(self) -> str:
-        """What is protected: all records of an agent, "agent" (replaced) or "agent-zero-out", or one:
-        "record" (replaced), "record-zero-out" or "record-add-remove"."""
-        return self._core.adjacency
-
-    @property
-    def mechanism(self) -> str:
-        """The name of the noise mechanism."""
-        return self._core.mechanism
-
-    @property
-    def batch_size(self) -> int:
-        """B, the divisor of the sum of records' gradients."""
-        return self._core.batch_size
-
-    @property
-    def epsilon(self) -> float:
-        """Epsilon spent so far at the run's delta, the largest over the agents. With tune="auto" the
-        round that measures norms counts from the start."""
-        return self._core.epsilon
-
-    @property
-    def directory(self) -> str:
-        """The run directory."""
-        return self._core.directory
-
-    @property
-    def ledger(self) -> dict[str, Any]:
-        """What the rounds so far have revealed (docs/ledger.md)."""
-        said: dict[str, Any] = json.loads(self._core.ledger_json)
-        return said
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Time this process spent on gradient, noise, exchange and mix [s]."""
-        return dict(self._core.phases)
-
-    def batch(self) -> npt.NDArray[np.int64]:
-        """Rows of the own shard for the next round, from 0, ascending with Poisson sampling. LOCAL.
-
-        With ``participation="poisson"`` secret coins choose them, nobody else learns how many, and
-        there may be none. Calls in the same round return the same rows. Not available while step()
-        runs, which passes them to its function.
-        """
-        return self._core.batch()
 
     def tune(self, gradients: GradientsOf | ClippedSumOf, *, clipped: bool = False) -> None:
         """Measures norms of gradients at the first model, and chooses clip and step. COLLECTIVE.
@@ -241,7 +321,7 @@ class Agent:
         :param clipped: as in step(); the function is then asked for norms only, with clip_norm NaN.
         :raises ConfigError, PrivacyError, Error: as step().
         """
-        self._core.tune(gradients, clipped)
+        self._core.tune([gradients], clipped)
 
     def step(self, gradients: Gradients | ClippedSum | ClippedSumOf, *, clipped: bool = False) -> bool:
         """One round: clips, adds noise, sends, mixes, counts, writes checkpoints. COLLECTIVE.
@@ -265,20 +345,7 @@ class Agent:
         :raises Error: if the round fails in a single process; with several processes a failure ends
             the job.
         """
-        return self._core.step(gradients, clipped)
-
-    def evaluate_by(
-        self, *, train: Losses | None = None, test: Losses | None = None, test_records: int = 0
-    ) -> None:
-        """Sets functions for losses in metrics.csv and the summary, from the next evaluation. LOCAL.
-
-        Losses are for the experimenter: they are not private, and rank 0 gets their sums. Every
-        agent must give the same kinds.
-
-        :param train, test: f(model, first, stride) over rows first, first + stride, ...
-        :param test_records: number of records in this agent's test set, which all may share.
-        """
-        self._core.set_losses(train, test, test_records)
+        return self._core.step([gradients], clipped)
 
     def declare(self, statement: str) -> None:
         """Adds a sentence about how this agent finds gradients to the ledger's statements. LOCAL.
@@ -291,70 +358,131 @@ class Agent:
         """
         self._core.declare(statement)
 
-    def stop(self) -> None:
-        """Asks all agents to stop after the same round, with a checkpoint, as an interrupt does. LOCAL.
-
-        One rank is enough; go on with step() until `more` is false. A single process stops at once;
-        several agree within two rounds, or about 0.1 s where rounds are shorter. When to stop is
-        seen by others and must not depend on private data.
-
-        :raises ConfigError: with tune="auto" in a single process, before norms are measured.
-        """
-        self._core.stop()
-
-    def finish(self) -> dict[str, Any]:
-        """Ends the training, once `more` is false: models, last evaluation, ledger. COLLECTIVE.
-
-        :returns: the summary, the JSON of ``sotto train``, on every rank.
-        """
-        if self.more:
-            raise ConfigError(
-                f"finish: {self.rounds - self.round} rounds are left (step() them, or stop())"
-            )
-        self._summary = json.loads(self._core.finish())
-        return self.summary
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What finish() returned. :raises ConfigError: before."""
-        if self._summary is None:
-            raise ConfigError("summary: the training is not finished")
-        return self._summary
-
-    def __enter__(self) -> "Agent":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        failure: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if failure is not None:
-            if not self._met_by_all(failure):
-                self._end_all(failure)
-        elif self._summary is None and not self.more:
-            self.finish()
-
-    def _end_all(self, failure: BaseException) -> None:
-        """Ends the job if other processes wait for this one."""
-        if self._core.processes > 1:
-            traceback.print_exception(failure)
-            sys.stderr.flush()
-            self._core.end_all(f"{type(failure).__name__}: {failure}", _exit_code(failure))
-
-    def _met_by_all(self, failure: BaseException) -> bool:
-        """Whether all ranks have this error, so that each may end alone."""
-        return isinstance(failure, Error) and self._core.failed_together
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Refuses copies and pickles: a copy would send the same noise with other gradients."""
-        raise TypeError("sotto.Agent cannot be copied or pickled: its noise is drawn once, in one process")
-
     def __repr__(self) -> str:
         if not hasattr(self, "_core"):
             return "<sotto.Agent that did not begin>"
         return f"<sotto.Agent {self.agent} of {self.agents}: round {self.round} of {self.rounds}>"
+
+
+class Simulation(_Training):
+    """All agents of a training in this process, one after the other: for notebooks, debuggers, sweeps.
+
+    Plan, noise, ledger, files and numbers are those of as many processes with `Agent`; with the same keys of the noise
+    (noise_seed, for tests) the models are equal to the last bit. **One process then sees everything**: no agent is
+    protected from it, as the ledger says::
+
+        with sotto.Simulation(dimension, records=[len(shard) for shard in shards], rounds=200,
+                              adjacency="record", epsilon=2) as simulation:
+            while simulation.more:
+                simulation.step([gradients_of(agent.model, shard[agent.batch()])
+                                 for agent, shard in zip(simulation.members, shards)])
+        print(simulation.summary["epsilon"])
+    """
+
+    @takes_options_of("train", refused=_NOT_OF_AN_AGENT)
+    def __init__(
+        self,
+        dimension: int,
+        *,
+        records: Sequence[int],
+        initial: npt.ArrayLike | None = None,
+        micro_batch: int | None = None,
+        description: str = "a Python program",
+        data_digests: Sequence[bytes] = (),
+        **options: Any,
+    ) -> None:
+        """Agrees on options and plan.
+
+        :param records: the number of records of each agent, at least 1; as many as there are agents.
+        :param data_digests: 32 bytes for each agent, or none.
+        :param dimension, initial, micro_batch, description, options: as of Agent.
+        """
+        counts = [int(count) for count in records]
+        if not counts or min(counts) < 1:
+            raise ConfigError(f"records: {list(records)} is not allowed (at least 1 for each agent)")
+        if len(data_digests) not in (0, len(counts)):
+            raise ConfigError(f"data_digests: {len(data_digests)} are not allowed ({len(counts)}, or none)")
+        if _core.launched():
+            from mpi4py import MPI
+
+            if MPI.COMM_WORLD.Get_size() > 1:
+                raise ConfigError("simulation: it is one process; under mpirun make a sotto.Agent on every rank")
+        options.setdefault("threads", 1)
+        self._core = _begun(
+            None, dimension, counts, initial, micro_batch, description, list(data_digests), options
+        )
+        self.micro_batch = _rows_at_once(dimension, micro_batch)
+        self.members = [Member(self, place) for place in range(len(counts))]
+
+    @property
+    def model(self) -> npt.NDArray[np.float64]:
+        """The mean of the agents' models: d values."""
+        models = [self._core.model(place) for place in range(len(self.members))]
+        mean: npt.NDArray[np.float64] = np.mean(models, axis=0)
+        return mean
+
+    def tune(self, gradients: Sequence[GradientsOf | ClippedSumOf], *, clipped: bool = False) -> None:
+        """As Agent.tune, with a function for each agent."""
+        self._core.tune(list(gradients), clipped)
+
+    def step(
+        self, gradients: Sequence[Gradients | ClippedSum | ClippedSumOf], *, clipped: bool = False
+    ) -> bool:
+        """One round of all agents, as Agent.step, with what each of them gives."""
+        return self._core.step(list(gradients), clipped)
+
+    def declare(self, statement: str) -> None:
+        """As Agent.declare, for all agents."""
+        self._core.declare(statement)
+
+    def __repr__(self) -> str:
+        return f"<sotto.Simulation of {self.agents} agents: round {self.round} of {self.rounds}>"
+
+
+class Member(_OfOneAgent):
+    """One agent of a Simulation. Its step() and tune() wait until those of all have been called."""
+
+    def __init__(self, simulation: Simulation, place: int) -> None:
+        self._simulation = simulation
+        self._core = simulation._core
+        self._place = place
+
+    def __getattr__(self, name: str) -> Any:
+        """What all agents have in common: rounds, epsilon, ..."""
+        return getattr(self._simulation, name)
+
+
+def _rows_at_once(dimension: int, micro_batch: int | None) -> int:
+    """The most gradients that a function returns."""
+    return max(1, _BYTES_AT_ONCE // (4 * max(1, dimension))) if micro_batch is None else micro_batch
+
+
+def _begun(
+    comm: "Communicator | None",
+    dimension: int,
+    records: list[int],
+    initial: npt.ArrayLike | None,
+    micro_batch: int | None,
+    description: str,
+    data_digests: list[bytes],
+    options: dict[str, Any],
+) -> _core.Agents:
+    """The agents of this process. COLLECTIVE. :param records: of each of them."""
+    agents = len(records) if comm is None else comm.size
+    words = to_arguments("train", options, _NOT_OF_AN_AGENT, agents)
+    if options.get("resume") is None:
+        words += ["--task", "python", *(["--agents", str(agents)] if comm is None else [])]
+    return _core.Agents(
+        None if comm is None else comm.py2f(),
+        words,
+        int(dimension),
+        records,
+        int(_rows_at_once(dimension, micro_batch)),
+        int(_SUMMED_AT_ONCE if micro_batch is None else micro_batch),
+        None if initial is None else _plain_numbers("initial", initial),
+        description,
+        data_digests,
+    )
 
 
 def clipped_sum(

@@ -44,10 +44,12 @@ constexpr auto clipped_by_program =
 
 /// What the Python program says about its data and model.
 struct Inputs {
-    Eigen::Index dimension = 0, records = 0, most_rows = 1, most_summed_rows = 1;
+    Eigen::Index dimension = 0;
+    std::vector<Eigen::Index> records;  ///< of each local agent
+    Eigen::Index most_rows = 1, most_summed_rows = 1;
     Eigen::VectorXd initial;
     std::string description;
-    std::optional<Digest> data;
+    std::vector<Digest> data;  ///< of each or none
 };
 
 /// Gradients that a Python function computes, part by part; each part is kept until the next one.
@@ -159,10 +161,15 @@ void require_possible(const TrainConfig& config, const Network& network) {
             agents));
 }
 
-class Agent {
+/// The local agents of a program: one, or all of a simulation in one process. Functions that
+/// concern one of them have its place, from 0.
+class Agents {
   public:
-    Agent(std::optional<int> communicator, const std::vector<std::string>& arguments, Inputs inputs)
-        : network_(make_network(communicator)), most_summed_rows_(inputs.most_summed_rows) {
+    Agents(std::optional<int> communicator,
+           const std::vector<std::string>& arguments,
+           Inputs inputs)
+        : network_(make_network(communicator, static_cast<int>(inputs.records.size()))),
+          most_summed_rows_(inputs.most_summed_rows) {
         together(*network_, [&] {
             setup_ = read_train_setup(
                 *network_, arguments, false, with_general(train_option_set().written()));
@@ -181,34 +188,36 @@ class Agent {
         });
     }
     /// A forked process leaves files, messages and MPI to the process that made them.
-    ~Agent() {
+    ~Agents() {
         if (gate_.in_its_process()) return;
         (void)training_.release();
         (void)progress_.release();
         (void)network_.release();
     }
-    Agent(const Agent&) = delete;
-    Agent& operator=(const Agent&) = delete;
+    Agents(const Agents&) = delete;
+    Agents& operator=(const Agents&) = delete;
 
     /// Measures norms of gradients before the first round (--tune auto); does nothing where nothing
-    /// is to be measured. @param function computes gradients, or with `clipped` their norms.
-    void tune(const py::object& function, bool clipped, py::handle self) {
+    /// is to be measured. @param functions compute gradients, or with `clipped` their norms; one
+    /// for each local agent.
+    void tune(const std::vector<py::object>& functions, bool clipped, py::handle self) {
         const RoundGate::Stay stay = gate_.enter();
         if (!training_->to_survey()) return;
         require_under_way();
-        if (PyCallable_Check(function.ptr()) == 0)
-            throw ConfigError(
-                "gradients: an array is not possible before norms are measured (tune='auto': give "
-                "step() or tune() a function of model and rows; or use tune='off')");
-        set_gradients(function, clipped, self);
+        for (const py::object& function : functions)
+            if (PyCallable_Check(function.ptr()) == 0)
+                throw ConfigError(
+                    "gradients: an array is not possible before norms are measured (tune='auto': "
+                    "give step() or tune() a function of model and rows; or use tune='off')");
+        set_gradients(functions, clipped, self);
         compute([&] {
             state_gradients();
             training_->survey();
         });
     }
-    /// @param given gradients, or a function that computes them; with `clipped` their sum, which
-    /// the program has clipped, and norms.
-    bool step(const py::object& given, bool clipped, py::handle self) {
+    /// @param given gradients of each local agent, or a function that computes them; with `clipped`
+    /// their sum, which the program has clipped, and norms.
+    bool step(const std::vector<py::object>& given, bool clipped, py::handle self) {
         tune(given, clipped, self);
         const RoundGate::Stay stay = gate_.enter();
         require_under_way();
@@ -239,11 +248,15 @@ class Agent {
         signals_.reset();
         return summary_;
     }
-    void set_losses(const py::object& train, const py::object& test, Eigen::Index test_records) {
+    void set_losses(std::size_t place,
+                    const py::object& train,
+                    const py::object& test,
+                    Eigen::Index test_records) {
         const RoundGate::Stay stay = gate_.enter();
-        objective_->functions().train_losses = asked_losses(train);
-        objective_->functions().test_losses = asked_losses(test);
-        objective_->set_test_records(test_records);
+        HandedObjective& objective = *objectives_.at(place);
+        objective.functions().train_losses = asked_losses(train);
+        objective.functions().test_losses = asked_losses(test);
+        objective.set_test_records(test_records);
     }
     /// Adds a statement to the ledger.
     void declare(const std::string& statement) {
@@ -279,31 +292,32 @@ class Agent {
     }
 
     [[nodiscard]] bool more() const { return summary_.empty() && !failed_ && training_->more(); }
-    [[nodiscard]] py::array_t<std::int64_t> batch() {
+    [[nodiscard]] py::array_t<std::int64_t> batch(std::size_t place) {
         const RoundGate::Stay stay = gate_.enter();
         require_under_way();
-        return array_of(rows());
+        return array_of(rows(place));
     }
     [[nodiscard]] const TrainConfig& config() const { return training_->run().prepared.run.config; }
     [[nodiscard]] Training& training() { return *training_; }
     [[nodiscard]] Network& network() { return *network_; }
     [[nodiscard]] long round() const { return training_->run().progress.rounds; }
-    [[nodiscard]] const LocalAgent& local() {
-        return training_->to_survey() ? training_->run().prepared.agents.front()
-                                      : training_->trainer().agents().front();
+    [[nodiscard]] const LocalAgent& local(std::size_t place) {
+        return training_->to_survey() ? training_->run().prepared.agents.at(place)
+                                      : training_->trainer().agents().at(place);
     }
     /// C; not a number before it is chosen.
     [[nodiscard]] double clip_norm() const {
         return config().plan.open.clip_norm ? not_a_number : config().plan.clip_norm;
     }
     /// The current model, d; the first one before the surveys.
-    [[nodiscard]] std::span<const double> model() {
+    [[nodiscard]] std::span<const double> model(std::size_t place) {
         if (training_->to_survey()) {
             const Eigen::VectorXd& initial = training_->run().prepared.initial;
             return {initial.data(), static_cast<std::size_t>(initial.size())};
         }
         const Eigen::MatrixXd& models = training_->trainer().estimates();
-        return {models.data(), static_cast<std::size_t>(models.rows())};
+        const auto own = models.col(static_cast<Eigen::Index>(place));
+        return {own.data(), static_cast<std::size_t>(own.size())};
     }
     [[nodiscard]] std::string ledger() const {
         return to_json(training_->run().prepared.ledger, status(), round());
@@ -319,18 +333,17 @@ class Agent {
         return interrupted_ ? Ledger::Status::interrupted : Ledger::Status::completed;
     }
     LocalTask make_task(Inputs inputs) {
-        std::unique_ptr<HandedObjective> objective;
+        HandedInputs handed{
+            {}, std::move(inputs.initial), std::move(inputs.description), std::move(inputs.data)};
         network_->agree([&] {
-            objective = std::make_unique<HandedObjective>(
-                inputs.dimension, inputs.records, inputs.most_rows);
+            for (const Eigen::Index records : inputs.records) {
+                auto objective =
+                    std::make_unique<HandedObjective>(inputs.dimension, records, inputs.most_rows);
+                objectives_.push_back(objective.get());
+                handed.objectives.push_back(std::move(objective));
+            }
         });
-        objective_ = objective.get();
-        return make_handed_task({std::move(objective),
-                                 std::move(inputs.initial),
-                                 std::move(inputs.description),
-                                 inputs.data},
-                                setup_.config.task,
-                                *network_);
+        return make_handed_task(std::move(handed), setup_.config.task, *network_);
     }
     /// Before anything that depends on gradients is sent. COLLECTIVE.
     void state_gradients() {
@@ -352,11 +365,11 @@ class Agent {
         }
         forget_gradients();
     }
-    std::span<const Eigen::Index> rows() {
+    std::span<const Eigen::Index> rows(std::size_t place) {
         if (training_->to_survey())
             throw ConfigError(
                 "batch: call agent.tune(function) first, or give step() a function (tune='auto')");
-        return training_->trainer().agents().front().batches.rows(
+        return training_->trainer().agents().at(place).batches.rows(
             static_cast<std::uint64_t>(round() * setup_.config.plan.local_steps));
     }
     void require_under_way() const {
@@ -377,8 +390,8 @@ class Agent {
                             clipped ? "False" : "True"));
         clipped_ = clipped;
     }
-    void set_sums(const py::object& given, py::handle self) {
-        HandedFunctions& functions = objective_->functions();
+    void set_sums(std::size_t place, const py::object& given, py::handle self) {
+        HandedFunctions& functions = objectives_.at(place)->functions();
         functions.most_summed_rows = most_summed_rows_;
         if (PyCallable_Check(given.ptr()) != 0) {
             functions.clipped_sum = AskedSums(py::reinterpret_borrow<py::function>(given), self);
@@ -388,17 +401,24 @@ class Agent {
             throw ConfigError(
                 "gradients: with pad_rounds a function computes the sum, also of rows that pad");
         const KeptSum sum(given);
-        functions.most_summed_rows = std::max<Eigen::Index>(1, std::ssize(rows()));
+        functions.most_summed_rows = std::max<Eigen::Index>(1, std::ssize(rows(place)));
         functions.clipped_sum = [sum](const auto&, auto, double) { return sum.view(); };
     }
-    void set_gradients(const py::object& given, bool clipped, py::handle self) {
-        HandedFunctions& functions = objective_->functions();
+    void set_gradients(const std::vector<py::object>& given, bool clipped, py::handle self) {
         const bool records = !protects_agents(setup_.config.plan.adjacency);
+        if (given.size() != objectives_.size())
+            throw ConfigError(fmt::format("gradients: those of {} agents are not allowed ({})",
+                                          given.size(),
+                                          objectives_.size()));
         require_way(clipped, records);
-        if (clipped) {
-            set_sums(given, self);
-            return;
-        }
+        for (std::size_t place = 0; place < given.size(); ++place)
+            if (clipped)
+                set_sums(place, given[place], self);
+            else
+                set_gradients(place, given[place], records, self);
+    }
+    void set_gradients(std::size_t place, const py::object& given, bool records, py::handle self) {
+        HandedFunctions& functions = objectives_.at(place)->functions();
         auto& wanted = records ? functions.record_gradients : functions.batch_gradient;
         if (PyCallable_Check(given.ptr()) != 0) {
             wanted = AskedGradients(py::reinterpret_borrow<py::function>(given), self);
@@ -416,13 +436,15 @@ class Agent {
         if (setup_.config.pad_rounds)
             throw ConfigError(
                 "gradients: with pad_rounds a function computes them, also those that pad");
-        gradients.require_count(rows().size());
+        gradients.require_count(rows(place).size());
         wanted = gradients;
     }
     void forget_gradients() {
-        objective_->functions().record_gradients = {};
-        objective_->functions().batch_gradient = {};
-        objective_->functions().clipped_sum = {};
+        for (HandedObjective* objective : objectives_) {
+            objective->functions().record_gradients = {};
+            objective->functions().batch_gradient = {};
+            objective->functions().clipped_sum = {};
+        }
     }
 
     RoundGate gate_{"agent"};
@@ -430,7 +452,7 @@ class Agent {
     std::unique_ptr<Network> network_;
     TrainSetup setup_;
     std::unique_ptr<Progress> progress_;
-    HandedObjective* objective_ = nullptr;  // owned by the training
+    std::vector<HandedObjective*> objectives_;  // owned by the training
     std::unique_ptr<Training> training_;
     std::string statement_;  // how gradients are found
     bool clipped_ = false;   // by the program
@@ -515,24 +537,24 @@ Digest digest_from(const py::bytes& bytes) {
     return digest;
 }
 
-std::unique_ptr<Agent> make_agent(std::optional<int> communicator,
-                                  const std::vector<std::string>& arguments,
-                                  Eigen::Index dimension,
-                                  Eigen::Index records,
-                                  Eigen::Index most_rows,
-                                  Eigen::Index most_summed_rows,
-                                  const std::optional<Eigen::VectorXd>& initial,
-                                  const std::string& description,
-                                  const std::optional<py::bytes>& data_digest) {
+std::unique_ptr<Agents> make_agents(std::optional<int> communicator,
+                                    const std::vector<std::string>& arguments,
+                                    Eigen::Index dimension,
+                                    std::vector<Eigen::Index> records,
+                                    Eigen::Index most_rows,
+                                    Eigen::Index most_summed_rows,
+                                    const std::optional<Eigen::VectorXd>& initial,
+                                    const std::string& description,
+                                    const std::vector<py::bytes>& data_digests) {
     Inputs inputs{.dimension = dimension,
-                  .records = records,
+                  .records = std::move(records),
                   .most_rows = most_rows,
                   .most_summed_rows = most_summed_rows,
                   .initial = initial.value_or(Eigen::VectorXd()),
                   .description = description,
-                  .data = std::nullopt};
-    if (data_digest) inputs.data = digest_from(*data_digest);
-    return std::make_unique<Agent>(communicator, arguments, std::move(inputs));
+                  .data = {}};
+    for (const py::bytes& digest : data_digests) inputs.data.push_back(digest_from(digest));
+    return std::make_unique<Agents>(communicator, arguments, std::move(inputs));
 }
 
 }  // namespace
@@ -544,8 +566,8 @@ void bind_agent(py::module_& module) {
                py::arg("found"),
                py::arg("gradient"),
                py::arg("clip_norm"));
-    py::class_<Agent>(module, "Agent")
-        .def(py::init(&make_agent),
+    py::class_<Agents>(module, "Agents")
+        .def(py::init(&make_agents),
              py::arg("communicator"),
              py::arg("arguments"),
              py::arg("dimension"),
@@ -554,57 +576,65 @@ void bind_agent(py::module_& module) {
              py::arg("most_summed_rows"),
              py::arg("initial"),
              py::arg("description"),
-             py::arg("data_digest"))
-        .def("batch", &Agent::batch)
+             py::arg("data_digests"))
+        .def("batch", &Agents::batch, py::arg("place"))
         .def(
             "step",
-            [](py::object self, const py::object& given, bool clipped) {
-                return self.cast<Agent&>().step(given, clipped, self);
+            [](py::object self, const std::vector<py::object>& given, bool clipped) {
+                return self.cast<Agents&>().step(given, clipped, self);
             },
             py::arg("gradients"),
             py::arg("clipped"))
         .def(
             "tune",
-            [](py::object self, const py::object& gradients, bool clipped) {
-                self.cast<Agent&>().tune(gradients, clipped, self);
+            [](py::object self, const std::vector<py::object>& gradients, bool clipped) {
+                self.cast<Agents&>().tune(gradients, clipped, self);
             },
             py::arg("gradients"),
             py::arg("clipped"))
         .def("set_losses",
-             &Agent::set_losses,
+             &Agents::set_losses,
+             py::arg("place"),
              py::arg("train"),
              py::arg("test"),
              py::arg("test_records"))
-        .def("declare", &Agent::declare, py::arg("statement"))
-        .def("finish", &Agent::finish)
-        .def("stop", &Agent::stop)
-        .def("stop_here", &Agent::stop_here)
-        .def("end_all", &Agent::end_all, py::arg("message"), py::arg("exit_code"))
-        .def_property_readonly("model",
-                               [](py::object self) {
-                                   const auto model = self.cast<Agent&>().model();
-                                   return view_of(model.data(), std::ssize(model), self);
-                               })
-        .def_property_readonly("agent", [](Agent& a) { return a.local().number; })
-        .def_property_readonly("agents", [](Agent& a) { return a.network().agents(); })
-        .def_property_readonly("processes", [](Agent& a) { return a.network().processes(); })
+        .def("declare", &Agents::declare, py::arg("statement"))
+        .def("finish", &Agents::finish)
+        .def("stop", &Agents::stop)
+        .def("stop_here", &Agents::stop_here)
+        .def("end_all", &Agents::end_all, py::arg("message"), py::arg("exit_code"))
+        .def(
+            "model",
+            [](py::object self, std::size_t place) {
+                const auto model = self.cast<Agents&>().model(place);
+                return view_of(model.data(), std::ssize(model), self);
+            },
+            py::arg("place"))
+        .def(
+            "number",
+            [](Agents& a, std::size_t place) { return a.local(place).number; },
+            py::arg("place"))
+        .def_property_readonly("agents", [](Agents& a) { return a.network().agents(); })
+        .def_property_readonly("processes", [](Agents& a) { return a.network().processes(); })
         .def_property_readonly("failed_together",
-                               [](Agent& a) { return a.network().failed_together(); })
-        .def_property_readonly("to_measure",
-                               [](Agent& a) { return a.training().to_survey(); })
-        .def_property_readonly("round", &Agent::round)
-        .def_property_readonly("rounds", [](Agent& a) { return a.config().plan.rounds; })
-        .def_property_readonly("more", &Agent::more)
-        .def_property_readonly("batch_size", [](Agent& a) { return a.local().batch_size; })
-        .def_property_readonly("clip_norm", &Agent::clip_norm)
-        .def_property_readonly("mechanism", [](Agent& a) { return a.config().plan.mechanism; })
+                               [](Agents& a) { return a.network().failed_together(); })
+        .def_property_readonly("to_measure", [](Agents& a) { return a.training().to_survey(); })
+        .def_property_readonly("round", &Agents::round)
+        .def_property_readonly("rounds", [](Agents& a) { return a.config().plan.rounds; })
+        .def_property_readonly("more", &Agents::more)
+        .def(
+            "batch_size",
+            [](Agents& a, std::size_t place) { return a.local(place).batch_size; },
+            py::arg("place"))
+        .def_property_readonly("clip_norm", &Agents::clip_norm)
+        .def_property_readonly("mechanism", [](Agents& a) { return a.config().plan.mechanism; })
         .def_property_readonly("adjacency",
-                               [](Agent& a) { return name_of(a.config().plan.adjacency); })
-        .def_property_readonly("epsilon", &Agent::epsilon)
+                               [](Agents& a) { return name_of(a.config().plan.adjacency); })
+        .def_property_readonly("epsilon", &Agents::epsilon)
         .def_property_readonly(
-            "directory", [](Agent& a) { return a.training().run().directory.path().string(); })
-        .def_property_readonly("ledger_json", &Agent::ledger)
-        .def_property_readonly("phases", [](Agent& a) {
+            "directory", [](Agents& a) { return a.training().run().directory.path().string(); })
+        .def_property_readonly("ledger_json", &Agents::ledger)
+        .def_property_readonly("phases", [](Agents& a) {
             if (a.training().to_survey()) return py::dict();
             const RoundSeconds seconds = a.training().trainer().seconds();
             py::dict said;

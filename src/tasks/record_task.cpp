@@ -187,16 +187,17 @@ LocalTask build_record_task(const TaskConfig& config, Control& network, const Me
 namespace {
 
 void require_initial(const HandedInputs& inputs) {
-    if (inputs.initial.size() != inputs.objective->dimension())
+    const Eigen::Index dimension = inputs.objectives.front()->dimension();
+    if (inputs.initial.size() != dimension)
         throw ConfigError(fmt::format("initial: {} values are not allowed ({}, the dimension)",
                                       inputs.initial.size(),
-                                      inputs.objective->dimension()));
+                                      dimension));
     if (!inputs.initial.allFinite())
         throw ConfigError("initial: a value is not finite (allowed: finite numbers)");
 }
 
 /// Number and size of the records, and their digest if the program gives one.
-Digest digest_of_data(const std::optional<Digest>& said,
+Digest digest_of_data(const Digest* said,
                       Eigen::Index records,
                       const Eigen::VectorXd& initial) {
     Hasher hasher("sotto.handed-data.v1");
@@ -223,18 +224,16 @@ void require_same_initial(Control& network, const Eigen::VectorXd& initial) {
 }  // namespace
 
 LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Control& network) {
-    const Eigen::Index records = inputs.objective->records();
     network.agree([&] {
-        const Eigen::Index dimension = inputs.objective->dimension();
+        const Eigen::Index dimension = inputs.objectives.front()->dimension();
         require_room(dimension, 1, fmt::format("dimension: {} is too large here", dimension));
         if (inputs.initial.size() == 0)
-            inputs.initial = Eigen::VectorXd::Zero(inputs.objective->dimension());
+            inputs.initial = Eigen::VectorXd::Zero(dimension);
         require_initial(inputs);
     });
     LocalTask task;
     task.resumable = true;
     task.own_tests = true;
-    task.objectives.push_back(std::move(inputs.objective));
     task.description = std::move(inputs.description);
     task.initial = std::move(inputs.initial);
     task.statements.push_back(
@@ -242,8 +241,13 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
         "of them a gradient is of; whatever they are, each is clipped here, unless a statement "
         "says "
         "that the program clips.");
-    task.digests.own = {
-        {{"data", "", records, digest_of_data(inputs.data, records, task.initial)}}};
+    for (std::size_t a = 0; a < inputs.objectives.size(); ++a) {
+        const Eigen::Index records = inputs.objectives[a]->records();
+        const Digest* said = inputs.data.empty() ? nullptr : &inputs.data.at(a);
+        task.digests.own.push_back(
+            {{"data", "", records, digest_of_data(said, records, task.initial)}});
+    }
+    task.objectives = std::move(inputs.objectives);
     task = settled_task(std::move(task), config, network);
     require_same_initial(network, task.initial);
     return task;

@@ -36,15 +36,16 @@ void require_options_fit(const TaskConfig& config);
                                           Control& network,
                                           const Membership& members);
 
-/// What a calling program provides for the only local agent.
+/// What a calling program provides for its local agents.
 struct HandedInputs {
-    std::unique_ptr<Objective> objective;
+    /// Of one agent each, in the order of their numbers; at least one.
+    std::vector<std::unique_ptr<Objective>> objectives;
     /// Initial model of every agent; empty: zero. It must not depend on data.
     Eigen::VectorXd initial;
     std::string description;  ///< for people
-    /// Digest of the agent's records, defined by the program. Without it only their number is
-    /// compared on resume.
-    std::optional<Digest> data{};
+    /// Digests of the agents' records, defined by the program: of each or of none. Without them only
+    /// the numbers of records are compared on resume.
+    std::vector<Digest> data{};
 };
 
 /// The task of agents whose gradients a program computes. COLLECTIVE.

@@ -66,7 +66,7 @@ def test_the_readme_trains_from_python(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_page_about_python_says_what_works(launch: Launch) -> None:
-    plans, own_covariance, agents, tuned = snippets("docs/python.md")
+    plans, own_covariance, agents, tuned, simulated = snippets("docs/python.md")
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
     known: dict[str, Any] = {}
@@ -86,6 +86,10 @@ def test_the_page_about_python_says_what_works(launch: Launch) -> None:
     assert done.returncode == 0, done.stderr
     (said,) = [line for line in done.stdout.splitlines() if line.startswith("accuracy ")]
     assert float(said.split()[1]) > 0.9 and "'clip_norm'" in said
+    exec(simulated, known)
+    truth = np.mean(np.concatenate(known["shards"]), axis=0)
+    assert np.linalg.norm(known["simulation"].model - truth) < 0.2
+    assert 1.9 < known["simulation"].epsilon <= 2
 
 
 def test_what_the_documentation_of_functions_shows_works() -> None:
@@ -139,7 +143,7 @@ def test_the_page_about_torch_trains(launch: Launch) -> None:
     if not (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / "train-images-idx3-ubyte.gz").is_file():
         pytest.skip("set SOTTO_DATA_DIR to a folder with MNIST")
     after = 'sys.stdout.write(f"reached {result[\'epsilon\']} {peer.evaluate(test).accuracy}\\n")\n'
-    _, loop, own_agent, tuned = snippets("docs/torch.md")
+    _, loop, _, own_agent, tuned = snippets("docs/torch.md")
     made = "public = test\npeer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)\n"
     for program, least, whole in ((made + loop, 0.8, False), (own_agent, 0.75, True), (tuned, 0.85, True)):
         done = launch(4, FROM_MNIST + program + after, str(EXAMPLES / "torch_mnist.py"), seconds=300)
@@ -148,6 +152,25 @@ def test_the_page_about_torch_trains(launch: Launch) -> None:
         assert len(said) == 4
         for epsilon, accuracy in said:
             assert (1.9 if whole else 0) < float(epsilon) <= 2 * (1 + 1e-9) and float(accuracy) > least
+
+
+def test_the_page_about_torch_simulates(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    import sotto.torch
+
+    monkeypatch.chdir(tmp_path)
+
+    def shard(seed: int) -> Any:
+        inputs = torch.randn(2000, 20, generator=torch.Generator().manual_seed(seed))
+        return torch.utils.data.TensorDataset(inputs, (inputs[:, :3].sum(1) > 0).long())
+
+    known: dict[str, Any] = {
+        "torch": torch, "sotto": sotto, "shard": shard(0), "other_shard": shard(1), "public": shard(2),
+        "model": torch.nn.Sequential(torch.nn.Linear(20, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2)),
+    }  # fmt: skip
+    exec(snippets("docs/torch.md")[2], known)
+    assert known["simulation"].evaluate(known["public"]).accuracy > 0.85
+    assert 3.9 < known["simulation"].epsilon <= 4
 
 
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])

@@ -200,14 +200,18 @@ TEST(RecordTask, MakesTheObjectiveOfOneAgentOfTheDataOfAll) {
     }
 }
 
-HandedInputs inputs(const Eigen::VectorXd& initial = Eigen::VectorXd()) {
-    return {std::make_unique<HandedObjective>(3, 40, 8), initial, "a program", std::nullopt};
+HandedInputs inputs(const Eigen::VectorXd& initial = Eigen::VectorXd(),
+                    Eigen::Index dimension = 3,
+                    Eigen::Index records = 40) {
+    HandedInputs handed{.objectives = {}, .initial = initial, .description = "a program"};
+    handed.objectives.push_back(std::make_unique<HandedObjective>(dimension, records, 8));
+    return handed;
 }
 
 TEST(HandedTask, IsThatOfTheProgram) {
     const auto network = make_memory_network(1, 1);
     HandedInputs handed = inputs(Eigen::Vector3d(1, 2, 3));
-    handed.data = Digest{9};
+    handed.data = {Digest{9}};
     const LocalTask task = make_handed_task(std::move(handed), {}, *network);
     EXPECT_EQ(task.initial, Eigen::Vector3d(1, 2, 3));
     EXPECT_EQ(task.records, std::vector<Eigen::Index>{40});
@@ -220,15 +224,25 @@ TEST(HandedTask, IsThatOfTheProgram) {
 TEST(HandedTask, SaysWhichDataItsAgentsHaveAsFarAsItIsKnown) {
     const auto digest_of = [](Eigen::Index records, std::optional<Digest> data) {
         const auto network = make_memory_network(1, 1);
-        HandedInputs handed = inputs();
-        handed.objective = std::make_unique<HandedObjective>(3, records, 8);
-        handed.data = data;
+        HandedInputs handed = inputs({}, 3, records);
+        if (data) handed.data = {*data};
         return make_handed_task(std::move(handed), {}, *network).digests.own.at(0).at(0).digest;
     };
     EXPECT_EQ(digest_of(40, std::nullopt), digest_of(40, std::nullopt));
     EXPECT_NE(digest_of(40, std::nullopt), digest_of(41, std::nullopt));
     EXPECT_NE(digest_of(40, std::nullopt), digest_of(40, Digest{9}));
     EXPECT_NE(digest_of(40, Digest{8}), digest_of(40, Digest{9}));
+}
+
+TEST(HandedTask, MayBeOfSeveralAgents) {
+    const auto network = make_memory_network(2, 1);
+    HandedInputs handed = inputs();
+    handed.objectives.push_back(std::make_unique<HandedObjective>(3, 50, 8));
+    handed.data = {Digest{8}, Digest{9}};
+    const LocalTask task = make_handed_task(std::move(handed), {}, *network);
+    EXPECT_EQ(task.records, (std::vector<Eigen::Index>{40, 50}));
+    ASSERT_EQ(task.digests.own.size(), 2U);
+    EXPECT_NE(task.digests.own[0].at(0).digest, task.digests.own[1].at(0).digest);
 }
 
 TEST(HandedTask, BeginsWithZeroUnlessToldOtherwise) {
@@ -250,9 +264,7 @@ TEST(HandedTask, RefusesAModelThatCannotBeBegunWith) {
 
 TEST(HandedTask, RefusesAModelThatNoMemoryHolds) {
     const auto network = make_memory_network(1, 1);
-    HandedInputs huge{.objective = std::make_unique<HandedObjective>(1000000000000000, 3, 1),
-                      .initial = {},
-                      .description = "huge"};
+    HandedInputs huge = inputs({}, 1000000000000000);
     const auto message =
         message_of<DataError>([&] { (void)make_handed_task(std::move(huge), {}, *network); });
     expect_contains(message, "dimension: 1000000000000000 is too large here");

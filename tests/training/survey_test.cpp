@@ -153,8 +153,9 @@ LocalTask handed(Network& network, bool dies) {
         values = Eigen::MatrixXd::Constant(3, std::ssize(rows), 0.5);
         return Eigen::Map<const Eigen::MatrixXd>(values.data(), 3, values.cols());
     };
-    return make_handed_task(
-        {.objective = std::move(objective), .initial = {}, .description = "handed"}, {}, network);
+    HandedInputs inputs{.objectives = {}, .initial = {}, .description = "handed"};
+    inputs.objectives.push_back(std::move(objective));
+    return make_handed_task(std::move(inputs), {}, network);
 }
 
 TEST_F(Surveys, ThatMayHaveBeenSentCountWhenTheyAreRepeated) {

@@ -4,7 +4,7 @@
     peer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2, test=test)
     result = peer.train()
 
-`make_private` makes the `sotto.Agent` and a `PrivatePeer`. `check(model, loss, data)` lists what would be refused, `fix(model)`
+`make_private` makes the `sotto.Agent` and a `PrivatePeer`; `simulate` those of all agents in one process. `check(model, loss, data)` lists what would be refused, `fix(model)`
 repairs layers.
 
 `PrivatePeer` finds the gradient of every record, sotto clips, adds noise, sends, mixes and accounts.
@@ -21,5 +21,7 @@ from .metrics import Evaluation
 from .peer import PrivatePeer
 from .private import Peer, make_private
 from .repair import Refusal, check, fix
+from .simulation import Simulation, simulate
 
-__all__ = ["Evaluation", "ModelError", "Peer", "PrivatePeer", "Refusal", "check", "dimension", "fix", "make_private", "parameters"]
+__all__ = ["Evaluation", "ModelError", "Peer", "PrivatePeer", "Refusal", "Simulation", "check", "dimension", "fix",
+           "make_private", "parameters", "simulate"]

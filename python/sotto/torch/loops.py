@@ -161,7 +161,7 @@ class Loop:
         meeting = _meeting_places.pop(self._agent, None)
         if meeting is not None:
             meeting.Free()
-        self._agent.evaluate_by(train=None, test=None, test_records=0)
+        _drop_losses(self._agent)
 
     def close(self) -> None:
         """Ends the training and frees its memory; the model, `evaluate`, `epsilon` and `summary` stay. COLLECTIVE.
@@ -197,6 +197,11 @@ class Loop:
             self.close()
         elif not isinstance(self._agent, Closed):
             self._agent.__exit__(kind, failure, trace)
+
+
+def _drop_losses(agent: Any) -> None:
+    for one in getattr(agent, "members", (agent,)):
+        one.evaluate_by(train=None, test=None, test_records=0)
 
 
 def _said(agent: Any) -> str:
@@ -236,7 +241,7 @@ def _dropped(agent: Any) -> None:
     """The peer of a process that trains alone was dropped: its training stops here."""
     if agent in _unfinished:
         del _unfinished[agent]
-        agent.evaluate_by(train=None, test=None, test_records=0)  # these were the peer's
+        _drop_losses(agent)  # these were the peer's
         _end(agent)
 
 

@@ -61,6 +61,13 @@ class _Sums(NamedTuple):
     records: int
 
 
+class Asked(NamedTuple):
+    """A function that finds gradients, and whether it clips them."""
+
+    find: Any
+    clipped: bool
+
+
 class PrivatePeer(Loop):
     """One agent that trains a torch model on its own records, together with the others.
 
@@ -228,13 +235,18 @@ class PrivatePeer(Loop):
         :raises ModelError: a buffer changed, a row is not that of its record alone, or the data set does not hold the agent's
             rows; before anything of the round is sent. Errors of sotto pass through.
         """
-        of_agents = self._agent.adjacency.startswith("agent")
-        clipped = isinstance(self._way, GhostGradients) and not of_agents
-        find: Any = self._mean_of_records if of_agents else self._sum_of_records if clipped else self._rows_of_records
+        asked = self._asked()
         self._row_check.begin_round()
-        self._agent.tune(find, clipped=clipped)
+        self._agent.tune(asked.find, clipped=asked.clipped)
         self._row_check.begin_round()
-        return bool(self._agent.step(find, clipped=clipped))
+        return bool(self._agent.step(asked.find, clipped=asked.clipped))
+
+    def _asked(self) -> Asked:
+        """What sotto calls in a round."""
+        if self._agent.adjacency.startswith("agent"):
+            return Asked(self._mean_of_records, False)
+        clipped = isinstance(self._way, GhostGradients)
+        return Asked(self._sum_of_records if clipped else self._rows_of_records, clipped)
 
     def evaluate(self, dataset: Any) -> Evaluation:
         """Mean loss, and accuracy where targets are classes (else NaN), of the current model in eval(). LOCAL.

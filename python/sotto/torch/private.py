@@ -146,16 +146,21 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
         batch_size = data.batch_size
     options |= {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "max_grad_norm": max_grad_norm, "tune": tune, "resume": resume}
     prepared, wanted = together(comm, lambda: (
-        _ready(model, loss, data, forward, records, place), _wanted(options, optimizer, adjacency, model)))
+        ready(model, loss, data, forward, records, place), wanted_options(options, optimizer, adjacency, model)))
     require_same_model(comm, model)
     count = len(Records(prepared.records, place))
     mean_count = _mean(comm, count)
-    together(comm, lambda: _add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler))
+    together(comm, lambda: add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler))
     agent = sotto.Agent(comm, dimension(model), records=count, initial=parameters(model), micro_batch=micro_batch, **wanted)
     if optimizer is not None:
-        setattr(optimizer, "step", _refuse_step)
+        refuse_steps(optimizer)
     epoch_rounds = max(1, round(mean_count / _mean(comm, agent.batch_size)))
     return Peer(model, prepared, agent, metrics or {}, epoch_rounds, test, device=place, gradients=gradients, threads=threads, seed=seed)
+
+
+def refuse_steps(optimizer: torch.optim.Optimizer) -> None:
+    """Makes its step() raise."""
+    setattr(optimizer, "step", _refuse_step)
 
 
 def _refuse_step(*_: Any, **__: Any) -> None:
@@ -171,7 +176,7 @@ def _mean(comm: Any, number: float) -> float:
     return number if comm is None else float(comm.allreduce(number)) / int(comm.Get_size())
 
 
-def _ready(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Optional[Forward], records: Optional[int],
+def ready(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Optional[Forward], records: Optional[int],
            device: torch.device) -> Prepared:
     refuse_layers_of(model)
     trainable(model)
@@ -182,7 +187,7 @@ def _ready(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Opt
     return prepared
 
 
-def _wanted(options: dict[str, Any], optimizer: Optional[torch.optim.Optimizer], adjacency: str, model: torch.nn.Module) -> dict[str, Any]:
+def wanted_options(options: dict[str, Any], optimizer: Optional[torch.optim.Optimizer], adjacency: str, model: torch.nn.Module) -> dict[str, Any]:
     """Options of sotto.Agent; those of a resumed run are its own."""
     wanted = translated(options)
     if "resume" in wanted:
@@ -204,7 +209,7 @@ def _complete(options: dict[str, Any], adjacency: str, model: torch.nn.Module) -
         options.setdefault("precision", "float32")
 
 
-def _add_rounds(options: dict[str, Any], epochs: Optional[int], records: float, optimizer: Optional[torch.optim.Optimizer],
+def add_rounds(options: dict[str, Any], epochs: Optional[int], records: float, optimizer: Optional[torch.optim.Optimizer],
                 lr_scheduler: Any) -> None:
     """Rounds that epochs are, and the schedule of steps."""
     if "resume" in options:

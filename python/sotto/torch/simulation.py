@@ -1,0 +1,138 @@
+"""All agents of a training in one process, for notebooks, debuggers and sweeps."""
+from __future__ import annotations
+
+import copy
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+import torch
+from torch.utils.data import DataLoader, Subset
+
+import sotto
+from sotto.errors import ConfigError
+
+from .data import Records
+from .errors import ModelError
+from .flat import dimension, parameters
+from .loops import Closed, Loop
+from .metrics import Evaluation
+from .private import Peer, add_rounds, ready, refuse_steps, wanted_options
+from .threads import default_device
+
+
+class Simulation(Loop):
+    """What `simulate` returns: the peers of all agents, trained in turn.
+
+    `train`, loops over rounds, `stop`, `finish`, `close` and `epsilon` are those of a single peer (docs/torch.md).
+    """
+
+    def __init__(self, agents: sotto.Simulation, peers: Sequence[Peer], epoch_rounds: int, seed: Optional[int]) -> None:
+        self._agent = agents
+        self._epoch_rounds = epoch_rounds
+        self._coins = [] if seed is None else [torch.Generator().manual_seed(seed + u).get_state() for u in range(len(peers))]
+        #: Of every agent: `model`, `state_dict()`, `evaluate(dataset)`, ...
+        self.peers = list(peers)
+        self._watch()
+
+    @property
+    def agent(self) -> sotto.Simulation:
+        """The `sotto.Simulation`: its ledger, directory, and what docs/python.md says."""
+        return self._agent  # type: ignore[no-any-return]
+
+    def step(self) -> bool:
+        """One round of all agents.
+
+        :returns: whether rounds are left.
+        :raises ModelError: as of a single peer; some agents' gradients are found in another way than others'.
+        """
+        asked = [peer._asked() for peer in self.peers]
+        if len({one.clipped for one in asked}) > 1:
+            ways = ", ".join(f"agent {u}: {peer.gradients}" for u, peer in enumerate(self.peers))
+            raise ModelError(f"gradients: {ways}; all must be found in one way here (gradients='one-by-one')")
+        for start in (self._agent.tune, self._agent.step):
+            for peer in self.peers:
+                peer._row_check.begin_round()
+            start([self._with_own_coins(u, one.find) for u, one in enumerate(asked)], clipped=asked[0].clipped)
+        return self.more
+
+    def _with_own_coins(self, agent: int, find: Callable[..., Any]) -> Callable[..., Any]:
+        """The function with torch's generator as in the agent's own process, where it was given a seed."""
+        if not self._coins:
+            return find
+
+        def found(*arguments: Any) -> Any:
+            torch.set_rng_state(self._coins[agent])
+            try:
+                return find(*arguments)
+            finally:
+                self._coins[agent] = torch.get_rng_state()
+
+        return found
+
+    def evaluate(self, dataset: Any) -> Evaluation:
+        """Means over the agents of their models' loss, accuracy and metrics. Not private outputs.
+
+        :raises ModelError: as of a single peer.
+        """
+        found = [peer.evaluate(dataset) for peer in self.peers]
+
+        def mean(values: Sequence[Any]) -> float:
+            return float(sum(float(value) for value in values) / len(values))
+
+        return found[0]._replace(loss=mean([one.loss for one in found]), accuracy=mean([one.accuracy for one in found]),
+                                 metrics={name: mean([one.metrics[name] for one in found]) for name in found[0].metrics})
+
+    def _release(self) -> None:
+        for peer in self.peers:
+            peer._agent = Closed(peer._agent)
+            peer._release()
+
+
+def simulate(model: torch.nn.Module, shards: Any, *, agents: Optional[int] = None, loss: Any = None, forward: Any = None,
+             epochs: Optional[int] = None, optimizer: Optional[torch.optim.Optimizer] = None, lr_scheduler: Any = None,
+             test: Any = None, metrics: Optional[Mapping[str, Callable[[Any, Any], Any]]] = None, adjacency: str = "record-add-remove",
+             micro_batch: Optional[int] = None, device: Optional[torch.device | str] = None, gradients: str = "auto",
+             seed: Optional[int] = None, **options: Any) -> Simulation:
+    """All agents in this process: what `make_private` does under mpirun, with the same plan, noise, ledger and numbers.
+
+        simulation = sotto.torch.simulate(model, shards, loss=torch.nn.CrossEntropyLoss(), epsilon=2)
+        simulation.train()
+        simulation.evaluate(test).accuracy
+
+    **This process sees all data**: it protects nobody from whoever runs it, but shows what a run over hosts would do.
+
+    :param model: of every agent at the start; each gets a copy, and this one stays as it is.
+    :param shards: the records of each agent, a list of what make_private takes as `data`; or with `agents` one data set, which
+        is dealt to them at random (`seed`), in parts that differ by one record at most.
+    :param others: as of make_private, `resume` too; `seed` makes each agent's dropout that of its process.
+    :raises ModelError, ConfigError: as make_private; ConfigError for shards that are no list without `agents`.
+    """
+    place = default_device() if device is None else torch.device(device)
+    own = _dealt(shards, agents, seed)
+    if options.get("batch_size") is None and epochs is not None and isinstance(own[0], DataLoader):
+        options["batch_size"] = own[0].batch_size
+    models = [copy.deepcopy(model) for _ in own]
+    prepared = [ready(each, loss, shard, forward, None, place) for each, shard in zip(models, own)]
+    wanted = wanted_options(options, optimizer, adjacency, model)
+    counts = [len(Records(one.records, place)) for one in prepared]
+    mean_count = sum(counts) / len(counts)
+    add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler)
+    simulation = sotto.Simulation(dimension(model), records=counts, initial=parameters(model), micro_batch=micro_batch, **wanted)
+    if optimizer is not None:
+        refuse_steps(optimizer)
+    batch = sum(member.batch_size for member in simulation.members) / len(counts)
+    peers = [Peer(each, one, member, metrics or {}, None, test, device=place, gradients=gradients, threads=0, seed=seed)
+             for each, one, member in zip(models, prepared, simulation.members)]
+    return Simulation(simulation, peers, max(1, round(mean_count / batch)), seed)
+
+
+def _dealt(shards: Any, agents: Optional[int], seed: Optional[int]) -> list[Any]:
+    """A list of shards."""
+    if isinstance(shards, (list, tuple)):
+        if not shards or agents not in (None, len(shards)):
+            raise ConfigError(f"shards: {len(shards)} are given" + (f", and agents: {agents}; leave agents out" if shards else
+                              "; give the records of each agent"))
+        return list(shards)
+    if agents is None or agents < 1 or agents > len(shards):
+        raise ConfigError(f"agents: {agents} is not allowed for one data set (1 to {len(shards)}, its records; or give a list of shards)")
+    order = torch.randperm(len(shards), generator=torch.Generator().manual_seed(0 if seed is None else seed)).tolist()
+    return [Subset(shards, order[agent::agents]) for agent in range(agents)]
