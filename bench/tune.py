@@ -40,6 +40,8 @@ PARTITIONS = {"iid": "iid", "Dirichlet .5": "dirichlet:0.5"}
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102]
 CLIPS = [0.1, 0.5, 2, 8]
 WAYS = {"auto": {}, "off": {"tune": "off"}}
+IN_SHORT = {"a9a": "a9a", "phishing": "phishing", "mlp": "MNIST, MLP", "cifar": "CIFAR-10 features", "housing": "housing (error)",
+            "heart": "hospitals", "csv": "mixed units"}
 
 
 def unscaled():
@@ -153,6 +155,10 @@ def row_of(name, plain, place):
     return [name, *(grid.text_of(plain.find({"way": way} | place)) for way in WAYS), grid.text_of(best), f"{lost[0]:+.2f} ± {lost[1]:.2f}"]
 
 
+def short(cell):
+    return "" if cell is None else f"{cell['mean']:.3f}"
+
+
 def lines_of(head, rows):
     return "".join(f"| {' | '.join(map(str, row))} |\n" for row in [head, ["---"] * len(head), *rows])
 
@@ -177,6 +183,12 @@ def write(names, full):
         ["task", *(", ".join(title[key](place) for key in title if place is columns[0] or place[key] != columns[0][key]) for place in columns)],
         [[name, *(grid.text_of(plain.find({"way": "auto"} | place)) if plain.find({"way": "auto"} | place) else "" for place in columns)]
          for name, (plain, _) in found.items()])
+    centre = columns[0]
+    told = {name: found[name][0] for name in IN_SHORT if name in found}
+    text += f"\nIn short: {', '.join(title[key](centre) for key in title)}\n\n" + lines_of(
+        ["", *(IN_SHORT[name] for name in told)],
+        [[row, *(short(plain.find({"way": way} | centre)) for plain in told.values())] for row, way in
+         (("first run", "auto"), ("best of a grid", "best"))])
     seeds = len(next(iter(found.values()))[0].settings["seeds"])
     common.write_results(
         "tune", {name: {"settings": plain.settings, "cells": plain.cells} for name, (plain, _) in found.items()},
