@@ -122,6 +122,17 @@ class _Training:
         """Time this process spent on gradient, noise, exchange and mix [s]."""
         return dict(self._core.phases)
 
+    def declare(self, statement: str) -> None:
+        """Adds a sentence about how this agent finds gradients to the ledger's statements. LOCAL.
+
+        Call it before tune() or the first step(), which tell the other agents. The sentence must not depend
+        on data. If agents say different things, the ledger names them. `sotto.torch` calls it
+        itself.
+
+        :raises ConfigError: after that, for another sentence.
+        """
+        self._core.declare(statement)
+
     def stop(self) -> None:
         """Asks all agents to stop after the same round, with a checkpoint, as an interrupt does. LOCAL.
 
@@ -347,17 +358,6 @@ class Agent(_OfOneAgent, _Training):
         """
         return self._core.step([gradients], clipped)
 
-    def declare(self, statement: str) -> None:
-        """Adds a sentence about how this agent finds gradients to the ledger's statements. LOCAL.
-
-        Call it before tune() or the first step(), which tell the other agents. The sentence must not depend
-        on data. If agents say different things, the ledger names them. `sotto.torch` calls it
-        itself.
-
-        :raises ConfigError: after that, for another sentence.
-        """
-        self._core.declare(statement)
-
     def __repr__(self) -> str:
         if not hasattr(self, "_core"):
             return "<sotto.Agent that did not begin>"
@@ -431,25 +431,17 @@ class Simulation(_Training):
         """One round of all agents, as Agent.step, with what each of them gives."""
         return self._core.step(list(gradients), clipped)
 
-    def declare(self, statement: str) -> None:
-        """As Agent.declare, for all agents."""
-        self._core.declare(statement)
-
     def __repr__(self) -> str:
         return f"<sotto.Simulation of {self.agents} agents: round {self.round} of {self.rounds}>"
 
 
-class Member(_OfOneAgent):
-    """One agent of a Simulation. Its step() and tune() wait until those of all have been called."""
+class Member(_OfOneAgent, _Training):
+    """One agent of a Simulation: its model, batch and losses. Rounds are the simulation's."""
 
     def __init__(self, simulation: Simulation, place: int) -> None:
-        self._simulation = simulation
         self._core = simulation._core
         self._place = place
-
-    def __getattr__(self, name: str) -> Any:
-        """What all agents have in common: rounds, epsilon, ..."""
-        return getattr(self._simulation, name)
+        self.micro_batch = simulation.micro_batch
 
 
 def _rows_at_once(dimension: int, micro_batch: int | None) -> int:

@@ -258,18 +258,24 @@ class Agents {
         objective.functions().test_losses = asked_losses(test);
         objective.set_test_records(test_records);
     }
-    /// Adds a statement to the ledger.
+    /// Adds a statement to the ledger; several agents may say different things.
     void declare(const std::string& statement) {
         const RoundGate::Stay stay = gate_.enter();
         if (statement.size() > most_line_bytes)
             throw ConfigError(fmt::format("declare: {} bytes are not allowed (at most {})",
                                           statement.size(),
                                           most_line_bytes));
-        if (stated_ && statement != statement_)
+        const bool several = objectives_.size() > 1;
+        const bool known =
+            several ? statement_.find(statement) != std::string::npos : statement == statement_;
+        if (stated_ && !known)
             throw ConfigError(
                 "declare: rounds have begun, and the ledger states how gradients are found (make "
                 "it before the first step)");
-        statement_ = statement;
+        if (!several)
+            statement_ = statement;
+        else if (!known)
+            statement_ += (statement_.empty() ? "" : " ") + statement;
     }
     /// Asks for a stop of all agents, which they agree on in the rounds that follow. A single
     /// process stops at once.

@@ -66,8 +66,8 @@ class Loop:
 
     def _watch(self) -> None:
         """Sees to an agent whose peer is dropped, or whose program ends, before the last round. COLLECTIVE."""
-        if not hasattr(self._agent, "_core"):
-            return  # a stand-in for tests of the user's own
+        if not isinstance(self._agent, (sotto.Agent, sotto.Simulation)):
+            return  # one of a simulation, which ends for all; or a stand-in for tests of the user's own
         alone = self._agent._core.processes == 1
         _unfinished[self._agent] = None if alone else self
         if alone:

@@ -63,6 +63,23 @@ def test_a_simulation_stops_where_it_is_told(tmp_path):
     assert ledger["status"] == "interrupted" and ledger["rounds"]["accounted"] == 10
 
 
+def test_a_simulation_that_was_stopped_goes_on_within_its_budget(tmp_path):
+    shards = [shard(agent) for agent in range(3)]
+    whole = sotto.torch.simulate(model(), shards, run_directory=str(tmp_path / "whole"), **OPTIONS, **BY_HAND)
+    whole.train()
+    with sotto.torch.simulate(model(), shards, run_directory=str(tmp_path / "run"), **OPTIONS, **BY_HAND) as first:
+        for _ in range(10):
+            first.step()
+        first.stop()
+    again = {"loss": OPTIONS["loss"], "resume": str(tmp_path / "run")}
+    with pytest.raises(sotto.Error, match="agents"):
+        sotto.torch.simulate(model(), shards[:2], **again)
+    with sotto.torch.simulate(model(), shards, **again) as second:
+        second.train()
+    assert second.epsilon == pytest.approx(whole.epsilon) and second.agent.round == 30
+    assert second.evaluate(shard(99)).accuracy > 0.7
+
+
 @pytest.mark.parametrize("shards, more, words", [
     (shard(1), {}, "agents: None is not allowed for one data set"),
     (shard(1), {"agents": 301}, "agents: 301 is not allowed"),
