@@ -637,22 +637,25 @@ Standardisation scaling_by_bounds(const TableShape& shape, const TableOptions& o
 
 namespace {
 
+constexpr double least_variance = 1e-4;
+
 /// A column scaled by its bounds is standardised by the means of z and of z^2.
-void standardise_column(ColumnScaling& column, double mean, double square) {
-    constexpr double least_variance = 1e-4;
+void standardise_column(ColumnScaling& column, double mean, double square, double noise) {
     if (!std::isfinite(mean) || !std::isfinite(square)) return;
     mean = std::clamp(mean, -1.0, 1.0);
     const double variance = std::min(square, 1.0) - mean * mean;
-    if (variance <= 0) return;
+    if (variance <= 0 && noise < least_variance) return;
     column.mean += column.deviation * mean;
-    column.deviation *= std::sqrt(std::max(variance, least_variance));
+    column.deviation *=
+        std::sqrt(std::clamp(variance, std::clamp(noise, least_variance, 1.0), 1.0));
 }
 
 }  // namespace
 
 Standardisation scaling_by_moments(const TableShape& shape,
                                    const TableOptions& options,
-                                   const Eigen::VectorXd& mean_moments) {
+                                   const Eigen::VectorXd& mean_moments,
+                                   double noise) {
     Standardisation scaling = scaling_by_bounds(shape, options);
     const auto columns = std::ssize(scaled_columns(shape));
     if (mean_moments.size() != 2 * columns)
@@ -662,7 +665,7 @@ Standardisation scaling_by_moments(const TableShape& shape,
     const std::vector<bool> numbers = feature_names(shape, options.missing).numbers;
     Eigen::Index place = 0;
     const auto standardise = [&](ColumnScaling& column) {
-        standardise_column(column, mean_moments(place), mean_moments(columns + place));
+        standardise_column(column, mean_moments(place), mean_moments(columns + place), noise);
         ++place;
     };
     for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -671,21 +674,24 @@ Standardisation scaling_by_moments(const TableShape& shape,
     return scaling;
 }
 
-std::vector<std::string> columns_left_to_bounds(const TableShape& shape,
-                                                const TableOptions& options,
-                                                const Standardisation& scaling) {
+std::vector<std::string> columns_hidden_by_noise(const TableShape& shape,
+                                                 const TableOptions& options,
+                                                 const Standardisation& scaling,
+                                                 double noise) {
     const Standardisation by_bounds = scaling_by_bounds(shape, options);
     const FeatureNames features = feature_names(shape, options.missing);
-    const auto alike = [](const ColumnScaling& one, const ColumnScaling& other) {
-        return one.mean == other.mean && one.deviation == other.deviation;
+    const auto is_hidden = [&](const ColumnScaling& column, const ColumnScaling& bounds) {
+        constexpr double rounding = 1e-9;
+        const double share = column.deviation / bounds.deviation;
+        return share * share <= std::max(noise, least_variance) * (1 + rounding) || share == 1;
     };
-    std::vector<std::string> left;
+    std::vector<std::string> hidden;
     for (std::size_t k = 0; k < features.numbers.size(); ++k)
-        if (features.numbers[k] && alike(scaling.features[k], by_bounds.features[k]))
-            left.push_back(features.names[k]);
-    if (shape.target == Target::value && alike(scaling.target, by_bounds.target))
-        left.push_back(shape.label);
-    return left;
+        if (features.numbers[k] && is_hidden(scaling.features[k], by_bounds.features[k]))
+            hidden.push_back(features.names[k]);
+    if (shape.target == Target::value && is_hidden(scaling.target, by_bounds.target))
+        hidden.push_back(shape.label);
+    return hidden;
 }
 
 }  // namespace sotto

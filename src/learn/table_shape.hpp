@@ -149,19 +149,24 @@ struct FeatureNames {
 
 /// Cuts every scaled column to its bounds, and standardises it by its moments: with c and h the
 /// middle and half the width of the bounds and z = (x - c) / h, the mean is c + h m and the
-/// deviation h sqrt(max(s - m^2, 1e-4)), where m is the mean of z and s that of z^2, both cut to
-/// what they can be. Noise may have made them anything: a column whose moments are not finite, or
-/// have s <= m^2, is scaled by its bounds alone. All results are finite.
+/// deviation h sqrt(max(s - m^2, noise, 1e-4)), at most h, where m is the mean of z and s that of
+/// z^2, both cut to what they can be. Noise may have made them anything: a column whose moments are
+/// not finite, or have s <= m^2 without noise, is scaled by its bounds alone. All results are
+/// finite.
 /// @param mean_moments 2k numbers for k scaled_columns(): m of each, and then s of each; a missing
-/// cell counts as z = 0.
+/// cell counts as z = 0.  @param noise standard deviation of each of them.
 /// @throws ConfigError as scaling_by_bounds; DataError for another number of moments.
 [[nodiscard]] Standardisation scaling_by_moments(const TableShape& shape,
                                                  const TableOptions& options,
-                                                 const Eigen::VectorXd& mean_moments);
+                                                 const Eigen::VectorXd& mean_moments,
+                                                 double noise = 0);
 
-/// The scaled_columns() that a scaling leaves as scaling_by_bounds() has them.
-[[nodiscard]] std::vector<std::string> columns_left_to_bounds(const TableShape& shape,
-                                                              const TableOptions& options,
-                                                              const Standardisation& scaling);
+/// The scaled_columns() of which moments with this noise do not show how they spread: their
+/// deviation is the least possible, or that of bounds alone.
+/// @param scaling scaling_by_moments() of the same noise.
+[[nodiscard]] std::vector<std::string> columns_hidden_by_noise(const TableShape& shape,
+                                                               const TableOptions& options,
+                                                               const Standardisation& scaling,
+                                                               double noise);
 
 }  // namespace sotto

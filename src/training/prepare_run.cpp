@@ -327,8 +327,8 @@ Tuning tune(TrainConfig& config,
             bool handed) {
     constexpr const char* by_moments =
         "Columns of numbers are cut to bounds that are public (--bounds), and standardised by mean "
-        "and deviation of all agents' records, which are learnt in a round of their own. Their "
-        "noise protects records, and every epsilon here counts that round.";
+        "and deviation of all agents' records as far as noise shows them. These are learnt in a "
+        "round of their own, whose noise protects records, and every epsilon here counts it.";
     constexpr const char* by_bounds =
         "Columns of numbers are cut to bounds that are public (--bounds) and scaled by them alone: "
         "there are so few records that noise would hide their means and deviations, so nothing was "

@@ -32,6 +32,8 @@ struct Run {
     DataShape shape{};
     std::vector<std::optional<Standardisation>> scaling{};
     std::vector<std::string> file_names{};
+    /// Columns whose spread noise hides, once their moments are measured (columns_hidden_by_noise).
+    std::vector<std::string> hidden_columns{};
     std::vector<std::string> understood{};
     TargetFacts targets{};
     SettledPlan phase;  ///< config.plan for the remaining rounds; begins at steps.first_round

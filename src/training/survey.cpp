@@ -29,6 +29,7 @@
 #include "training/open_run.hpp"
 #include "training/prepare_run.hpp"
 #include "training/run_checkpoints.hpp"
+#include "training/train_report.hpp"
 
 namespace sotto {
 
@@ -152,6 +153,10 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
     const TrainConfig& config = prepared.run.config;
     const bool given = !config.plan.open.clip_norm;
     const Run& run = prepared.run;
+    const bool hidden =
+        !prepared.tuning.measured.moments ||
+        (run.shape.table &&
+         std::ranges::find(run.hidden_columns, run.shape.table->label) != run.hidden_columns.end());
     TunedStep step =
         tuned_step({.norm = g,
                     .clip_norm = given ? std::optional(config.plan.clip_norm) : std::nullopt,
@@ -162,8 +167,7 @@ TunedStep rounded_step(const PreparedRun& prepared, double g) {
                     .differing_records = may_differ_in_kind(run),
                     .values = run.shape.target == Target::value,
                     .values_in_bounds = run.shape.table && run.shape.target == Target::value &&
-                                        !config.task.table.bounds.empty() &&
-                                        !prepared.tuning.measured.moments});
+                                        !config.task.table.bounds.empty() && hidden});
     if (!given) step.clip_norm = rounded_to_digits(step.clip_norm);
     step.step_size = config.plan.open.step_size ? rounded_to_digits(step.step_size)
                                                 : config.plan.steps.step_size;
@@ -201,12 +205,18 @@ Eigen::VectorXd agree_on_moments(const PreparedRun& prepared, const Eigen::Matri
 }
 
 /// Scales the data by what was learnt. COLLECTIVE.
-void take_moments(PreparedRun& prepared, const Eigen::MatrixXd& sums) {
+void take_moments(PreparedRun& prepared, const NoisePlan& plan, const Eigen::MatrixXd& sums) {
     const Eigen::VectorXd moments = agree_on_moments(prepared, sums);
     Run& run = prepared.run;
+    const double records = static_cast<double>(
+        std::accumulate(prepared.records.begin(), prepared.records.end(), Eigen::Index{0}));
+    const double noise = plan.agents * std::sqrt(mean_noise_variance(plan)) / records;
     run.network.agree([&] {
-        run.config.task.known_scaling =
-            scaling_by_moments(run.shape.table.value(), run.config.task.table, moments);
+        const TableShape& shape = run.shape.table.value();
+        const TableOptions& options = run.config.task.table;
+        run.config.task.known_scaling = scaling_by_moments(shape, options, moments, noise);
+        run.hidden_columns =
+            columns_hidden_by_noise(shape, options, *run.config.task.known_scaling, noise);
         prepared.history.scaling = run.config.task.known_scaling;
     });
     LocalTask task = build_task(run.config.task, run.network, run.members);
@@ -336,6 +346,7 @@ void carry_out_surveys(OpenRun& open) {
         const int phase = first + static_cast<int>(k);
         if (surveys[k].phase.survey == &survey_of_moments)
             take_moments(prepared,
+                         surveys[k].plan,
                          sums_of(open, surveys[k], std::exchange(prepared.moments, {}), phase));
         else
             prepared.tuning.norm = agree_on_norm(

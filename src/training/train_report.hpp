@@ -28,6 +28,9 @@ void tell_result(std::FILE* report, const TrainResult& result, const TrainConfig
 /// The JSON object of `sotto train` (docs/cli.md), as text.
 [[nodiscard]] std::string summary_json(const TrainResult& result, const PlanConfig& config);
 
+/// Variance of the mean over agents of a round's noise, of one coordinate.
+[[nodiscard]] double mean_noise_variance(const NoisePlan& plan);
+
 /// How far noise moves the mean model over all rounds, divided by how far gradients can move it:
 ///
 ///     sqrt(d v sum_t eta_t^2) / (C sum_t eta_t),   v = variance of a round's noise in the mean

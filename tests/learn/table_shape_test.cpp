@@ -362,6 +362,30 @@ TEST(ScalingByMoments, IsOfUseWhateverNoiseHasMadeOfThem) {
               std::string::npos);
 }
 
+TEST(ScalingByMoments, DoesNotBlowUpWhatNoiseHides) {
+    const TwoScaledColumns two;
+    const auto scaled_with = [&](const Eigen::Vector4d& moments, double noise) {
+        return scaling_by_moments(two.shape, two.options, moments, noise);
+    };
+    const auto hidden = [&](const Eigen::Vector4d& moments, double noise) {
+        return columns_hidden_by_noise(two.shape, two.options, scaled_with(moments, noise), noise);
+    };
+    // Bounds of "a" are 0 and 10; a variance of .01 is less than the noise of .04.
+    const Eigen::Vector4d narrow(0.5, 0, 0.26, 0.5), none(0.5, 0, 0.1, 0.5);
+    EXPECT_NEAR(scaled_with(narrow, 0).features[2].deviation, 0.5, 1e-12);
+    for (const Eigen::Vector4d& moments : {narrow, none}) {
+        EXPECT_NEAR(scaled_with(moments, 0.04).features[2].deviation, 1, 1e-12);
+        EXPECT_NEAR(scaled_with(moments, 0.04).features[2].mean, 7.5, 1e-12);
+        EXPECT_EQ(hidden(moments, 0.04), std::vector<std::string>{"a"});
+        EXPECT_EQ(scaled_with(moments, 7).features[2].deviation, 5) << "at most that of bounds";
+    }
+    EXPECT_TRUE(hidden(narrow, 0.001).empty());
+    EXPECT_EQ(hidden(narrow, 7), (std::vector<std::string>{"a", "y"}));
+    EXPECT_EQ(columns_hidden_by_noise(
+                  two.shape, two.options, scaling_by_bounds(two.shape, two.options), 0),
+              (std::vector<std::string>{"a", "y"}));
+}
+
 TEST(AllColumns, ArePoints) {
     EXPECT_EQ(features_of(all_columns(table_of("a,b\n1,2\n3,4\n"))),
               (Eigen::Matrix2d() << 1, 3, 2, 4).finished());
