@@ -143,8 +143,8 @@ std::vector<Option<TaskConfig>> scaling_options() {
                       R"(
 There is no default: data with columns of numbers, or a number to predict, are refused unless `--bounds` or
 `--standardise` says how they are scaled. `private` needs `--bounds`: values are cut to them, one round with noise learns
-mean and deviation of every column over all agents, and 5% of mu^2 pays for it. Where noise drowns a column's moments, its
-bounds alone scale it. `public` reveals what no epsilon counts, except with adjacency `agent` and a file for each agent.)"),
+mean and deviation of every column over all agents, and 5% of mu^2 pays for it. A variance below the noise counts as the noise,
+and the run names such columns. `public` reveals what no epsilon counts, except with adjacency `agent` and a file for each agent.)"),
          bound(&TaskConfig::standardise, words(standardise_names))}};
 }
 

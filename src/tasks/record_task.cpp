@@ -27,7 +27,7 @@ std::unique_ptr<Objective> objective_of(const TaskRecord& task,
     require_options_fit(config);
     if (data.shape.target == Target::value && !task.takes_values)
         throw ConfigError(
-            fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: {})",
+            fmt::format("task: '{}' needs classes; {} has a number to predict (allowed: --task {})",
                         config.task,
                         config.data,
                         join(task_names_where(&TaskRecord::takes_values), ", ")));
@@ -197,9 +197,7 @@ void require_initial(const HandedInputs& inputs) {
 }
 
 /// Number and size of the records, and their digest if the program gives one.
-Digest digest_of_data(const Digest* said,
-                      Eigen::Index records,
-                      const Eigen::VectorXd& initial) {
+Digest digest_of_data(const Digest* said, Eigen::Index records, const Eigen::VectorXd& initial) {
     Hasher hasher("sotto.handed-data.v1");
     hasher.add(static_cast<std::int64_t>(records)).add(static_cast<std::int64_t>(initial.size()));
     if (said) hasher.add_bytes(*said);
@@ -227,8 +225,7 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
     network.agree([&] {
         const Eigen::Index dimension = inputs.objectives.front()->dimension();
         require_room(dimension, 1, fmt::format("dimension: {} is too large here", dimension));
-        if (inputs.initial.size() == 0)
-            inputs.initial = Eigen::VectorXd::Zero(dimension);
+        if (inputs.initial.size() == 0) inputs.initial = Eigen::VectorXd::Zero(dimension);
         require_initial(inputs);
     });
     LocalTask task;

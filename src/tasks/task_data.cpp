@@ -601,8 +601,12 @@ std::vector<std::string> understood(const TaskConfig& config,
         if (const auto here = std::ranges::find(local_agents, place); here != local_agents.end()) {
             const AgentData& agent =
                 local.agents[static_cast<std::size_t>(here - local_agents.begin())];
-            line += fmt::format(": {} records to train{}; {} to test",
+            line += fmt::format(": {} records{} to train{}; {} to test",
                                 agent.shard.records(),
+                                agent.units.empty() ? std::string()
+                                                    : fmt::format(" ({} values of {})",
+                                                                  agent.units.size(),
+                                                                  local.shape.table->unit),
                                 class_counts(agent.shard, local),
                                 agent.test->records());
         }

@@ -369,7 +369,7 @@ TEST(SoftmaxTask, NeedsTwoClassesAndNoHiddenLayer) {
     config.data = folder.write("one.csv", "1,2\n3,4\n5,6\n7,8\n");
     config.standardise = Standardise::none;
     expect_contains(message_of<ConfigError>([&] { (void)build(config, 1); }),
-                    "has a number to predict (allowed: mlp)");
+                    "has a number to predict (allowed: --task mlp)");
 }
 
 using Names = std::vector<std::string>;

@@ -56,8 +56,11 @@ const std::vector<GlossaryTerm>& glossary() {
          "The rule by which agents add noise, and which noise they share so that it cancels."},
         {"mu",
          "How far apart the two cases are in what an observer sees, in standard deviations of the "
-         "noise. Squares add up over rounds, so that a share of mu^2 is a share of the budget: a "
-         "mu of 1 corresponds to an epsilon of about 4.4 at delta 1e-5."},
+         "noise. Squares add up over rounds, so that a share of mu^2 is a share of the budget: "
+         "what "
+         "takes 2% of it leaves 98%, though alone its mu, and about its epsilon, are a seventh of "
+         "the "
+         "whole. A mu of 1 corresponds to an epsilon of about 4.4 at delta 1e-5."},
         {"noise",
          "Random numbers that agents add to what they send, so that nobody can tell what is noise "
          "and what comes from data."},
@@ -250,7 +253,9 @@ std::string of_each(const StatedRun& run) {
         "The promise is made for all, by the largest figure. The {} of each participant is {}.{}",
         term_link("epsilon"),
         fmt::join(told, ", "),
-        records ? " A record weighs more in what a participant with fewer records sends." : ""));
+        records ? " One plan of noise keeps the promise for the most exposed of them; the others, "
+                  "mostly those with more records, get more noise than they need."
+                : ""));
 }
 
 /// States that a guess between two equally likely cases is right with probability at most
