@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence
 import numpy
 
 import sotto
+from sotto.agents import Member
 
 from .errors import ModelError
 
@@ -66,7 +67,7 @@ class Loop:
 
     def _watch(self) -> None:
         """Sees to an agent whose peer is dropped, or whose program ends, before the last round. COLLECTIVE."""
-        if not isinstance(self._agent, (sotto.Agent, sotto.Simulation)):
+        if isinstance(self._agent, Member) or not hasattr(self._agent, "_core"):
             return  # one of a simulation, which ends for all; or a stand-in for tests of the user's own
         alone = self._agent._core.processes == 1
         _unfinished[self._agent] = None if alone else self
