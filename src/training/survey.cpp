@@ -210,7 +210,8 @@ void take_moments(PreparedRun& prepared, const NoisePlan& plan, const Eigen::Mat
     Run& run = prepared.run;
     const double records = static_cast<double>(
         std::accumulate(prepared.records.begin(), prepared.records.end(), Eigen::Index{0}));
-    const double noise = plan.agents * std::sqrt(mean_noise_variance(plan)) / records;
+    const double noise =
+        rounded_to_digits(plan.agents * std::sqrt(mean_noise_variance(plan)) / records);
     run.network.agree([&] {
         const TableShape& shape = run.shape.table.value();
         const TableOptions& options = run.config.task.table;
