@@ -177,6 +177,11 @@ void Process::signal(int signal) const { ::kill(pid_, signal); }
 
 void Process::signal_group(int signal) const { ::kill(-pid_, signal); }
 
+bool Process::has_written() const {
+    pollfd out{out_, POLLIN, 0};
+    return ::poll(&out, 1, 0) > 0 && (out.revents & POLLIN) != 0;
+}
+
 namespace {
 
 /// Open MPI's mpirun sometimes crashes itself, once a rank has ended the job and it has said so:

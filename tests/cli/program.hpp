@@ -70,6 +70,8 @@ class Process {
     void signal_group(int signal) const;
     /// To the program alone, as `kill` does.
     void signal(int signal) const;
+    /// Whether its standard output holds something that has not been read.
+    [[nodiscard]] bool has_written() const;
     /// Waits for the end; kills the group when patience is over.
     [[nodiscard]] Outcome wait();
 

@@ -87,6 +87,7 @@ class Watch : public ::testing::Test {
 
 TEST_F(Watch, BegunBeforeTheTrainingItFollowsItToItsEnd) {
     Process watch(watching(), directory.path());
+    ASSERT_TRUE(happens([&] { return watch.has_written(); })) << "it does not say that it waits";
     Process train(sotto_command(one_process, training("1000000")), directory.path());
     expect_live_page_that_grows();
     const Outcome trained = train.wait();
@@ -133,7 +134,7 @@ TEST_F(Watch, LeavesTheTrainingAloneWhenItIsStopped) {
 
 TEST_F(Watch, StoppedBeforeARunHasBegunEndsAtOnce) {
     Process watch(sotto_command(one_process, {"watch", directory / "run"}), directory.path());
-    ASSERT_TRUE(happens([&] { return !ranks_with(directory.path()).empty(); }));
+    ASSERT_TRUE(happens([&] { return watch.has_written(); })) << "it does not say that it waits";
     watch.signal(SIGTERM);
     EXPECT_EQ(watch.wait().exit_code, 128 + SIGTERM);
     EXPECT_FALSE(std::filesystem::exists(directory / "run"));
