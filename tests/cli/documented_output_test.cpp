@@ -71,15 +71,34 @@ void expect_like(const std::string& shown, const std::string& printed) {
     }
 }
 
+struct RunAsShown {
+    Shown shown;
+    Outcome outcome;
+};
+
+/// The commands of the page in their order, up to the first that fails.
+std::vector<RunAsShown> run_threat_models() {
+    const PageFolder folder;
+    std::vector<RunAsShown> all;
+    for (const Shown& shown : shown_in(content_of(SOTTO_SOURCE_DIR "/docs/threat-models.md"))) {
+        if (shown.command.find(" ... ") != std::string::npos) continue;
+        all.push_back({shown, folder.run(shown.command)});
+        if (all.back().outcome.exit_code != 0) break;
+    }
+    return all;
+}
+
 TEST(Documentation, ShowsHowAuditsComeOut) {
     const char* data = std::getenv("SOTTO_DATA_DIR");
     if (data == nullptr || *data == '\0') GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with a9a";
-    const PageFolder folder;
+    // By its level of confidence an audit finds a right program wrong once in a hundred times. One
+    // that is wrong is so again with other noise.
+    constexpr int found_inconsistent = 6;
+    std::vector<RunAsShown> all = run_threat_models();
+    if (all.back().outcome.exit_code == found_inconsistent) all = run_threat_models();
     int audits = 0, lines = 0;
-    for (const Shown& shown : shown_in(content_of(SOTTO_SOURCE_DIR "/docs/threat-models.md"))) {
-        if (shown.command.find(" ... ") != std::string::npos) continue;
+    for (const auto& [shown, outcome] : all) {
         SCOPED_TRACE(shown.command);
-        const Outcome outcome = folder.run(shown.command);
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
         if (shown.command.find("sotto audit") == std::string::npos) continue;
         ++audits;

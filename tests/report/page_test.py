@@ -427,7 +427,7 @@ class ReportPage(InBrowser):
 
     def test_draws_the_attack_of_an_audit(self):
         must("audit", "--agents", "8", "--mechanism", "decor", "--view", "worst-coalition:2", "--targets", "5", "--rounds", "20",
-             "--run-directory", "attacked", "--report", "attack.html", "--quiet")
+             "--noise-seed", "3", "--run-directory", "attacked", "--report", "attack.html", "--quiet")
         with open(os.path.join(FOLDER, "attacked/audit.json"), encoding="utf8") as file:
             audit = json.load(file)
         make_report("attacked")

@@ -432,6 +432,6 @@ def test_a_model_is_checked_and_fixed():
     assert sotto.torch.check(new, CROSS_ENTROPY, data) == [] and isinstance(old.norm, nn.BatchNorm1d)
     assert new.norm.num_groups == 3 and not new.relu.inplace
     _, reached = trained(new, data, loss=CROSS_ENTROPY)
-    assert reached.accuracy > 0.65
+    assert reached.accuracy > 0.55
     (mixing,) = sotto.torch.check(nn.Linear(4, 6), encoded, VECTORS)
     assert mixing.part == "loss" and "negatives" in mixing.remedy
