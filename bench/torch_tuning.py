@@ -116,4 +116,5 @@ def main():
         print(f"norms at the first model {norms(peer, first)}, at the last {norms(peer, agent.model)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

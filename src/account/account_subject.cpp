@@ -323,7 +323,7 @@ void set_exchanges(MessageProcess& process, const PlanConfig& plan) {
     if (process.phases.empty()) return;
     process.gossip = gossip_of_phase(plan, *process.graph, process.phases.front());
     for (Phase& phase : process.phases) phase.gossip = gossip_of_phase(plan, *process.graph, phase);
-    process.final_gossip = final_gossip_steps(plan, process.phases.back().mixing);
+    process.final_gossip = exchanges_beside_rounds(plan, process.phases.back().mixing);
 }
 
 }  // namespace sotto

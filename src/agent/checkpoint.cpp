@@ -19,7 +19,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t format_version = 6;
+constexpr std::uint32_t format_version = 7;
 constexpr std::uint32_t first_without_seeds = 3;
 
 Digest file_digest(std::span<const std::string_view> parts) {
@@ -81,6 +81,8 @@ Fields::Fields(const Checkpoint& checkpoint) {
     add(checkpoint.model);
     add(checkpoint.velocity);
     add(checkpoint.mean);
+    add(checkpoint.anchor);
+    add(checkpoint.moments);
     ByteWriter options;
     options.put_text(checkpoint.revealed);
     for (const auto& [name, value] : checkpoint.own_options) {
@@ -129,6 +131,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     checkpoint.model = get_vector(body);
     checkpoint.velocity = get_vector(body);
     checkpoint.mean = get_vector(body);
+    checkpoint.anchor = get_vector(body);
+    checkpoint.moments = get_vector(body);
     checkpoint.revealed = body.get_text();
     while (!body.done()) {
         const std::string name(body.get_text());
@@ -139,7 +143,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     if (checkpoint.agent < 0 || checkpoint.round < checkpoint.phase_round ||
         checkpoint.phase_round < 0 || checkpoint.records < 0 ||
         (checkpoint.round > 0) != (checkpoint.model.size() > 0) ||
-        !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model))
+        !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model) ||
+        !fits(checkpoint.anchor, checkpoint.model) || !fits(checkpoint.moments, checkpoint.model))
         body.fail();
     return checkpoint;
 }

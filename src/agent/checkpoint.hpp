@@ -38,7 +38,9 @@ struct Checkpoint {
     Eigen::VectorXd model;     ///< after mixing; empty in round 0, where options determine it
     Eigen::VectorXd velocity;  ///< with momentum; else empty
     Eigen::VectorXd mean;      ///< of its models so far; empty if none
-    std::string revealed;      ///< text of the agent's record of what it has revealed (own record)
+    /// With a SharedPreconditioner, x at its last renewal and v; else empty.
+    Eigen::VectorXd anchor{}, moments{};
+    std::string revealed;  ///< text of the agent's record of what it has revealed (own record)
     /// The options that the agent itself chooses, by name.
     std::map<std::string, std::string> own_options;
 };

@@ -73,6 +73,11 @@ Trainer::Trainer(Network& network,
         agent.padding.prepare(initial.size());
     }
     if (mixing.push_sum() && !trusted_mean_) weights_.emplace(mixing.agents());
+    if (options_.preconditioning.every > 0)
+        preconditioner_.emplace(options_.preconditioning,
+                                options_.steps,
+                                options_.smoothing.momentum,
+                                options_.l2 * options_.local_steps);
     if (options_.smoothing.momentum > 0) velocities_ = Eigen::MatrixXd::Zero(initial.size(), count);
     start_from(initial.replicate(1, count));
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
@@ -98,6 +103,12 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
     models_ = models;
     estimate();
     means_.start(models_);
+    if (preconditioner_) preconditioner_->start(models_);
+}
+
+void Trainer::start_preconditioner_from(const Eigen::MatrixXd& anchors,
+                                        const Eigen::MatrixXd& moments) {
+    if (preconditioner_) preconditioner_->resume(anchors, moments);
 }
 
 void Trainer::start_smoothing_from(const Eigen::MatrixXd& velocities,
@@ -147,13 +158,20 @@ std::size_t Trainer::make_message(double step, std::size_t output) {
     auto message = messages_.col(o);
     const auto gradient = gradients().col(a);
     if (entry_ == NoiseEntry::gradient) {
+        const auto move = [&](const auto& by) {
+            if (preconditioner_)
+                message = keep * models_.col(a) -
+                          step * preconditioner_->scales().col(a).cwiseProduct(by);
+            else
+                message = keep * models_.col(a) - step * by;
+        };
         if (velocities_.cols() == 0) {
-            message = keep * models_.col(a) - step * (gradient + noise_.col(o));
+            move(gradient + noise_.col(o));
             return 0;
         }
         velocities_.col(a) *= options_.smoothing.momentum;
         velocities_.col(a) += gradient + noise_.col(o);
-        message = keep * models_.col(a) - step * velocities_.col(a);
+        move(velocities_.col(a));
         return 0;
     }
     message = keep * models_.col(a) - step * gradient;
@@ -206,6 +224,11 @@ void Trainer::run_round(long round) {
         take_trusted_mean(round);
     else
         exchange_round(round);
+    if (preconditioner_ && preconditioner_->due(round)) {
+        if (!trusted_mean_)
+            exchange_models(round, options_.gossip.steps(), preconditioner_->options().consensus);
+        preconditioner_->renew(round, models_);
+    }
     estimate();
     means_.add(round, estimates());
 }
@@ -246,12 +269,18 @@ void Trainer::exchange_round(long round) {
     // The messages hold this round's noise, and observers have seen it, so the next can be drawn.
     // If the past is drawn again, a piece takes too long.
     if (round + 1 >= options_.rounds || noise_source_.draws_past_again(models_.rows())) {
-        exchange_and_mix(round, options_.gossip, true);
+        exchange_and_mix({round, 0}, options_.gossip, true);
         return;
     }
     begin_noise(round + 1);
     const WhileWaiting drawing(network_, [this] { return draw_while_waiting(); });
-    exchange_and_mix(round, options_.gossip, true);
+    exchange_and_mix({round, 0}, options_.gossip, true);
+}
+
+void Trainer::exchange_models(long round, int first_step, const GossipPolynomial& gossip) {
+    messages_ = models_;
+    limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
+    exchange_and_mix({round, first_step}, gossip, false);
 }
 
 void Trainer::take_means() {
@@ -263,9 +292,7 @@ void Trainer::run_final_gossip() {
     if (entry_ != NoiseEntry::gradient)
         throw Error(ExitCode::other, "final gossip of models that noise on messages does not hide");
     const RoundGate::Stay stay = gate_.enter();
-    messages_ = models_;
-    limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
-    exchange_and_mix(options_.rounds, options_.smoothing.final_gossip, false);
+    exchange_models(options_.rounds, 0, options_.smoothing.final_gossip);
     estimate();
 }
 
@@ -362,10 +389,11 @@ void Trainer::take_trusted_mean(long round) {
     show_mixed(round);
 }
 
-void Trainer::exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown) {
+void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip, bool shown) {
+    const long round = first.round;
     const std::vector<RoundObserver*> nobody;
     for (int step = 0; step < gossip.steps(); ++step) {
-        const ExchangeId id{round, step};
+        const ExchangeId id{round, first.step + step};
         const double before = gossip.before(step);
         if (step > 0) {
             if (before != 0) earlier_ = messages_;
@@ -394,13 +422,14 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    std::int64_t received_messages,
                                    const GossipPolynomial& gossip,
                                    const Smoothing& smoothing,
-                                   bool push_sum) {
+                                   bool push_sum,
+                                   bool preconditioned) {
     const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
     const std::int64_t vectors_per_agent = 1 +                                       // model
                                            (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
-                                           (push_sum ? 1 : 0);
+                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +

@@ -10,6 +10,7 @@
 
 #include "agent/evaluation.hpp"
 #include "agent/local_agent.hpp"
+#include "agent/shared_preconditioner.hpp"
 #include "net/network.hpp"
 #include "noise/noise_source.hpp"
 #include "sotto/design/design.hpp"
@@ -31,11 +32,12 @@ struct TrainerOptions {
     StepSchedule steps;
     /// E per round, each on its own batch. Above 1: not with clipped records.
     int local_steps = 1;
-    double client_probability = 1;  ///< q: contributions are clipped to C/q and divided by q
-    double l2 = 0;                  ///< adds eta_t E l2 x, outside the clip (data-independent)
-    GossipPolynomial gossip{1};     ///< of a round: K exchanges
-    Smoothing smoothing{};          ///< with the final gossip of run_final_gossip()
-    long rounds = 1;                ///< T of the training; a tail of models ends with it
+    double client_probability = 1;      ///< q: contributions are clipped to C/q and divided by q
+    double l2 = 0;                      ///< adds eta_t E l2 x, outside the clip (data-independent)
+    GossipPolynomial gossip{1};         ///< of a round: K exchanges
+    Smoothing smoothing{};              ///< with the final gossip of run_final_gossip()
+    Preconditioning preconditioning{};  ///< of u, where noise enters the gradient
+    long rounds = 1;                    ///< T of the training; a tail of models ends with it
     std::uint32_t key_epoch = 0;
     long first_noise_round = 0;  ///< first round of the key epoch: its noise is that of round 0
     int threads = 1;             ///< for local agents
@@ -70,6 +72,9 @@ struct RoundSeconds {
 ///     x_u <- sum_v w_uv m_v.
 ///
 /// - B: momentum, 0 by default.
+/// - With a preconditioner m_u = x_u - eta_t P u_u - eta_t l2 x_u; agents exchange models until
+/// they
+///   agree, and renew P, every R rounds (SharedPreconditioner).
 /// - E local steps: g is the clip of (x_u - y_E) / eta_t - E l2 x_u, y_0 = x_u, y_{e+1} = y_e -
 ///   eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u replaces l2 x_u.
 /// - Noise that enters the message: m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2 x_u
@@ -113,6 +118,10 @@ class Trainer {
                               const Eigen::MatrixXd& means,
                               long rounds_done);
 
+    /// Also restores the preconditioner, if there is one: x at its last renewal, and v.
+    /// @throws as SharedPreconditioner::resume.
+    void start_preconditioner_from(const Eigen::MatrixXd& anchors, const Eigen::MatrixXd& moments);
+
     /// Round t (from 0, each once, in ascending order). COLLECTIVE.
     /// @throws NetworkError naming the sender of a message that is not finite or out of range;
     /// PrivacyError, before anything is drawn or sent, for a round begun before, a nested or
@@ -146,6 +155,10 @@ class Trainer {
     [[nodiscard]] const Eigen::MatrixXd& velocities() const { return velocities_; }
     /// Means of models so far, d x local agents; no columns if there are none.
     [[nodiscard]] const Eigen::MatrixXd& means() const { return means_.values(); }
+    /// Null without one.
+    [[nodiscard]] const SharedPreconditioner* preconditioner() const {
+        return preconditioner_ ? &*preconditioner_ : nullptr;
+    }
     [[nodiscard]] std::vector<LocalAgent>& agents() { return agents_; }
     [[nodiscard]] const std::vector<LocalAgent>& agents() const { return agents_; }
     [[nodiscard]] RoundSeconds seconds() const;
@@ -160,13 +173,15 @@ class Trainer {
     /// each, or one per receiver), their neighbours' messages, and what the options add:
     /// velocities, means of models, earlier messages; without NoiseSource.
     /// @param push_sum whether there are estimates beside models.
+    /// @param preconditioned whether there is a SharedPreconditioner.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
                                                    std::int64_t received_messages,
                                                    const GossipPolynomial& gossip = 1,
                                                    const Smoothing& smoothing = {},
-                                                   bool push_sum = false);
+                                                   bool push_sum = false,
+                                                   bool preconditioned = false);
 
   private:
     void compute_contribution(long round, std::size_t agent);
@@ -187,8 +202,11 @@ class Trainer {
     void take_trusted_mean(long round);
     /// Meanwhile the noise of the next round is drawn.
     void exchange_round(long round);
+    /// Exchanges models, which observers do not see.
+    /// @param first_step number of the first exchange within the round.
+    void exchange_models(long round, int first_step, const GossipPolynomial& gossip);
     /// Runs the polynomial's exchanges. @param shown to observers.
-    void exchange_and_mix(long round, const GossipPolynomial& gossip, bool shown);
+    void exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip, bool shown);
     void show_mixed(long round) const;
     void estimate();
 
@@ -215,6 +233,7 @@ class Trainer {
     // As gradients(); no columns if gradients become messages in place, without observers.
     Eigen::MatrixXd gradients_;
     Eigen::MatrixXd velocities_;  // with momentum
+    std::optional<SharedPreconditioner> preconditioner_;
     ModelMean means_;
     Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source
     long noise_round_ = -1;             // whose noise noise_ holds, possibly in part

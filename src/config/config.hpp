@@ -74,6 +74,7 @@ struct PlanConfig {
     int gossip_steps = 1;                      ///< K
     std::optional<double> max_bytes;           ///< of all agents' messages, for the choice of K
     double momentum = 0;                       ///< B, on noisy gradients
+    long precondition_every = 0;               ///< R of Preconditioning, on noisy gradients
     ModelAverage average;                      ///< final models of agents
     std::optional<int> final_gossip = 0;       ///< L; none: final_gossip_steps
     std::string spatial_mechanism = "pairs";   ///< of space-time

@@ -71,7 +71,20 @@ OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
 }
 
 std::vector<Option<TrainConfig>> evaluation_options() {
-    return {{{.name = "eval-every",
+    return {{{.name = "precondition-every",
+              .help = "rounds R between renewals of a preconditioner that all agents share, like "
+                      "Adam's (0: none, plain SGD)",
+              .details = R"(
+Coordinates with small gradients get larger steps, up to 2.2 times, and others smaller ones. Every R rounds agents
+exchange models until they agree, and each computes from how these have moved what the gradients of all agents were;
+the noise in it is known and subtracted. So all agents scale by the same factors, and noise that they share still
+cancels. It follows from messages, and costs no privacy against whoever sees them all; partial views have no figures of
+their own. The step size stays that of SGD. 10 is a good value; see docs/torch.md for what it gained. It needs noise on
+gradients that is independent over rounds, a fixed symmetric mixing matrix, and no agents that join.)",
+              .ranks_must_agree = true},
+             bound(
+                 [](auto& c) -> auto& { return c.plan.precondition_every; }, whole(0))},
+            {{.name = "eval-every",
               .help = "rounds between evaluations (0: fifty evaluations per run)",
               .ranks_must_agree = true,
               .beside_run = true,
@@ -241,8 +254,8 @@ OptionSet<TrainConfig> train_option_set() {
 }
 
 TrainConfig read_train_config(const OptionTexts& given) {
-    TrainConfig config = train_option_set().read(with_default_clip(with_tuning(
-        with_default_participation(with_task_defaults(with_agents_of_files(given))))));
+    TrainConfig config = train_option_set().read(with_default_clip(
+        with_tuning(with_default_participation(with_task_defaults(with_agents_of_files(given))))));
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
     settle_train_config(config);
     (void)as_ini(config);

@@ -61,6 +61,10 @@ int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing) {
         static_cast<int>(std::clamp(exchanges / rounds_an_exchange, 1L, 100000L)));
 }
 
+int exchanges_beside_rounds(const PlanConfig& config, const MixingSchedule& mixing) {
+    return std::max(final_gossip_steps(config, mixing), config.precondition_every > 0 ? 1 : 0);
+}
+
 Smoothing configured_smoothing(const PlanConfig& config, const Topography& topography) {
     Smoothing smoothing;
     smoothing.momentum = config.momentum;

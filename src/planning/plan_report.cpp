@@ -65,6 +65,9 @@ std::string smoothing_line(const PlanConfig& config) {
     if (config.gossip != GossipRule::plain && config.gossip_steps > 1)
         parts.push_back(fmt::format("gossip {}", name_of(config.gossip)));
     if (config.momentum > 0) parts.push_back(fmt::format("momentum {:g}", config.momentum));
+    if (config.precondition_every > 0)
+        parts.push_back(
+            fmt::format("a preconditioner renewed every {} rounds", config.precondition_every));
     if (!config.average.none()) parts.push_back(fmt::format("average {}", name_of(config.average)));
     if (!config.final_gossip)
         parts.emplace_back("final gossip auto");

@@ -165,7 +165,8 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
                               messages_from_others(prepared, noise),
                               configured_gossip(run.phase, run.topography.mixing),
                               configured_smoothing(run.phase, run.topography),
-                              run.topography.mixing.push_sum()) +
+                              run.topography.mixing.push_sum(),
+                              run.config.plan.precondition_every > 0) +
         noise.memory_bytes(dimension));
 }
 

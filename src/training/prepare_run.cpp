@@ -53,6 +53,32 @@ void require_possible_precision(const TrainConfig& config,
             "hear would not be what partial views count");
 }
 
+/// @throws ConfigError if agents cannot share a preconditioner as configured.
+void require_possible_preconditioner(const Run& run) {
+    const TrainConfig& config = run.config;
+    if (config.plan.precondition_every == 0) return;
+    const auto refuse_if = [&](bool refused, const std::string& why) {
+        if (refused)
+            throw ConfigError(fmt::format("precondition-every: {} is not possible {} (allowed: 0)",
+                                          config.plan.precondition_every,
+                                          why));
+    };
+    refuse_if(
+        !find_mechanism("mechanism", config.plan.mechanism).independent_rounds(),
+        fmt::format("with mechanism {}, whose noise is on messages, or correlated over rounds",
+                    config.plan.mechanism));
+    refuse_if(run.plan.aggregation == Aggregation::gossip &&
+                  (!run.topography.mixing.symmetric() || !run.topography.later_mixing.empty()),
+              "with mixing matrices that are not symmetric or change, with which models do not "
+              "agree on their mean");
+    refuse_if(config.secure_sum, "with --secure-sum on, whose sums are those of rounds");
+    refuse_if(!config.record_views.empty() || config.record_wire,
+              "with --record-view, whose files hold rounds without a preconditioner");
+    refuse_if(config.plan.learn_clip, "with --clip-norm learnt, whose clip is part of the model");
+    refuse_if(!config.spares.empty() || (config.resume && !config.resume->joining.empty()),
+              "with agents that join, who do not know what gradients were");
+}
+
 /// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
 void require_possible_exchange(const TrainConfig& config,
                                const NoisePlan& plan,
@@ -144,6 +170,12 @@ Ledger open_ledger(const Run& run,
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
             std::back_inserter(record.more_statements));
     std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
+    if (run.config.plan.precondition_every > 0)
+        record.more_statements.push_back(
+            fmt::format("every {} rounds agents also exchange models until they agree, and scale "
+                        "steps by what these show of gradients. Both follow from messages of "
+                        "rounds, and tell nothing new to whoever sees all of these",
+                        run.config.plan.precondition_every));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {
@@ -473,6 +505,7 @@ void connect_agents(const Run& run, const LocalTask& task) {
     run.network.agree([&] {
         require_possible_push_sum(run.topography, run.plan, run.config.l2);
         require_possible_exchange(run.config, run.plan, task.fixed_inputs);
+        require_possible_preconditioner(run);
     });
 }
 

@@ -177,6 +177,10 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) co
         own.model = trainer_.models().col(column);
         if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
         if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
+        if (const SharedPreconditioner* shared = trainer_.preconditioner()) {
+            own.anchor = shared->anchors().col(column);
+            own.moments = shared->moments().col(column);
+        }
     }
     own.revealed = read_file(OwnRecord::file_in(run_.directory.path(), agent.number));
     own.own_options = own_options(run.config);

@@ -27,6 +27,7 @@
 #include "training/prepare_run.hpp"
 #include "training/run_accounts.hpp"
 #include "training/stop_signal.hpp"
+#include "training/train_report.hpp"
 #include "training/training_without_privacy.hpp"
 #include "trust/seed_agreement.hpp"
 
@@ -191,6 +192,18 @@ void TrainingLoop::report_evaluation(ModelStage stage) {
 
 namespace {
 
+Preconditioning configured_preconditioning(const Run& run) {
+    // What is left of shared noise is this times its size before mixing.
+    constexpr double difference = 1e-4;
+    constexpr int most_exchanges = 1000;
+    Preconditioning options{.every = run.config.plan.precondition_every};
+    if (options.every == 0) return options;
+    options.noise_variance = mean_noise_variance(run.plan);
+    if (run.plan.aggregation == Aggregation::gossip)
+        options.consensus = consensus_gossip(run.topography.mixing, difference, most_exchanges);
+    return options;
+}
+
 TrainerOptions trainer_options(const PreparedRun& prepared) {
     const Run& run = prepared.run;
     TrainerOptions options;
@@ -204,6 +217,7 @@ TrainerOptions trainer_options(const PreparedRun& prepared) {
     options.l2 = run.config.l2;
     options.gossip = configured_gossip(run.phase, run.topography.mixing);
     options.smoothing = configured_smoothing(run.phase, run.topography);
+    options.preconditioning = configured_preconditioning(run);
     options.rounds = run.config.plan.rounds;
     options.key_epoch = run.key_epoch;
     options.first_noise_round = run.phase.steps.first_round;
@@ -232,6 +246,8 @@ void go_on(Trainer& trainer, Resumption& resumption) {
     trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
                                  columns_of(local, &Checkpoint::mean, dimension),
                                  resumption.round);
+    trainer.start_preconditioner_from(columns_of(local, &Checkpoint::anchor, dimension),
+                                      columns_of(local, &Checkpoint::moments, dimension));
 }
 
 /// Takes the run's agents and starts them at the initial model.

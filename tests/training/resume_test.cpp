@@ -121,6 +121,25 @@ TEST_F(Resume, KeepsVelocitiesAndMeansOfModels) {
         }
 }
 
+TEST_F(Resume, KeepsThePreconditioner) {
+    for (const long stop : {12L, 40L}) {  // between renewals, and at one
+        const std::string at = std::to_string(stop);
+        const auto configured = [&](const std::string& directory) {
+            TrainConfig result = config(directory, "pairs");
+            result.plan.precondition_every = 8;
+            result.plan.momentum = 0.5;
+            return result;
+        };
+        const TrainResult whole = run(configured("whole" + at));
+        (void)run_until_stopped(configured("parts" + at), stop);
+        (void)run(resumed(configured("ignored"), path("parts" + at)));
+        EXPECT_EQ(models_of(path("parts" + at)), models_of(path("whole" + at))) << stop;
+        TrainConfig plain = configured("plain" + at);
+        plain.plan.precondition_every = 0;
+        EXPECT_NE(run(plain).last.test_loss, whole.last.test_loss);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Mechanisms,
                          CleanStop,
                          ::testing::Values("pairs",

@@ -83,7 +83,8 @@ def options_of_optimizer(optimizer: torch.optim.Optimizer, model: torch.nn.Modul
         raise ConfigError(
             f"optimizer: {kind} is not possible: a round mixes x <- W (x - step (gradient + noise)) with one step for all coordinates and "
             "agents, so that the agents' noise cancels, and only SGD's steps are of this form; use torch.optim.SGD(model.parameters(), "
-            "lr=...), or leave optimizer out (tune='auto' chooses the step)")
+            "lr=...), or leave optimizer out (tune='auto' chooses the step); precondition_every=10 gives coordinates Adam's scales, the same "
+            "at all agents")
     if {id(p) for group in optimizer.param_groups for p in group["params"]} != {id(p) for p in model.parameters() if p.requires_grad}:
         raise ConfigError("optimizer: its parameters are not the trainable ones of the model; give it model.parameters(), and freeze "
                           "others by requires_grad_(False)")

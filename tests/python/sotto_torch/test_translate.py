@@ -45,7 +45,7 @@ def test_rounds_without_noise_are_steps_of_torch(options, schedule):
 
 
 @pytest.mark.parametrize("make, message", [
-    (lambda p: torch.optim.Adam(p), "optimizer: Adam is not possible: .* use torch.optim.SGD"),
+    (lambda p: torch.optim.Adam(p), "optimizer: Adam is not possible: .* use torch.optim.SGD.* precondition_every=10"),
     (lambda p: torch.optim.SGD(p, lr=1, momentum=0.9, nesterov=True), "optimizer: nesterov=True is not possible; use nesterov=False"),
     (lambda p: torch.optim.SGD(p, lr=1, momentum=0.9, weight_decay=0.1), "use one of them, or l2= in place of weight_decay"),
     (lambda p: torch.optim.SGD([{"params": p[:1]}, {"params": p[1:], "lr": 2}], lr=1), "optimizer: lr differs between groups"),
