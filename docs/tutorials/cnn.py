@@ -31,4 +31,4 @@ model = nn.Sequential(
 peer = sotto.torch.make_private(model, loss=nn.CrossEntropyLoss(), data=shard, epsilon=2)
 peer.train()
 if rank == 0:
-    print(f"{ranks} agents, test accuracy {peer.evaluate(test).accuracy:.3f}, epsilon {peer.epsilon:.3g} for an image")
+    print(f"agents: {ranks}, test accuracy: {peer.evaluate(test).accuracy:.3f}, epsilon: {peer.epsilon:.3g} for an image")

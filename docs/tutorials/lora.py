@@ -33,8 +33,8 @@ comm = sotto.communicator()  # None without mpirun: then this process is the onl
 rank, ranks = (comm.rank, comm.size) if comm else (0, 1)
 model.load_state_dict(comm.bcast(model.state_dict()) if comm else model.state_dict())  # Hosts round differently; rank 0's model counts.
 shard = TensorDataset(*(tensor[rank::ranks] for tensor in private.tensors))  # No text is in two shards.
-peer = sotto.torch.make_private(model, loss=nn.CrossEntropyLoss(), data=shard, epsilon=4)
+peer = sotto.torch.make_private(model, loss=nn.CrossEntropyLoss(), data=shard, epsilon=4, rounds=200)
 before = peer.evaluate(test).accuracy
 peer.train()
 if rank == 0:
-    print(f"{ranks} agents, accuracy {before:.3f} before, {peer.evaluate(test).accuracy:.3f} after, epsilon {peer.epsilon:.3g} for a text")
+    print(f"agents: {ranks}, accuracy: {peer.evaluate(test).accuracy:.3f}, before: {before:.3f}, epsilon: {peer.epsilon:.3g} for a text")

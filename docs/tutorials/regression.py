@@ -37,4 +37,4 @@ model = nn.Sequential(nn.Linear(7, 64), nn.ReLU(), nn.Linear(64, 1))
 peer = sotto.torch.make_private(model, loss=nn.MSELoss(), data=shard, epsilon=2, metrics={"explained": explained})
 peer.train()
 if rank == 0:
-    print(f"{ranks} agents, explained variance {peer.evaluate(test).metrics['explained']:.3f}, epsilon {peer.epsilon:.3g} for a district")
+    print(f"agents: {ranks}, explained: {peer.evaluate(test).metrics['explained']:.3f}, epsilon: {peer.epsilon:.3g} for a district")

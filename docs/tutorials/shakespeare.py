@@ -37,4 +37,4 @@ peer = (sotto.torch.make_private(model, data=shard(roles[comm.rank], False), **o
 peer.train()
 found = peer.evaluate(ConcatDataset([shard(role, True) for role in roles]))  # Of the agent's own model.
 if comm is None or comm.rank == 0:
-    print(f"{len(roles)} agents, {found.accuracy:.3f} of characters right, loss {found.loss:.2f}, epsilon {peer.epsilon:.3g} for a line")
+    print(f"agents: {len(roles)}, characters right: {found.accuracy:.3f}, loss: {found.loss:.2f}, epsilon: {peer.epsilon:.3g} for a line")

@@ -37,4 +37,4 @@ peer = (sotto.torch.make_private(Table(), data=shards[comm.rank], **options) if 
         else sotto.torch.simulate(Table(), shards, **options))
 peer.train()
 if comm is None or comm.rank == 0:
-    print(f"4 hospitals, test accuracy {peer.evaluate(test).accuracy:.3f}, epsilon {peer.epsilon:.3g} for a patient")
+    print(f"agents: {len(shards)}, test accuracy: {peer.evaluate(test).accuracy:.3f}, epsilon: {peer.epsilon:.3g} for a patient")

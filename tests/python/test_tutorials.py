@@ -1,0 +1,75 @@
+"""The programs of docs/tutorials are short, and reach what their pages show."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import LAUNCHER
+
+FOLDER = pathlib.Path(os.environ["SOTTO_SOURCE"]) / "docs" / "tutorials"
+NAMES = ["cnn", "lora", "regression", "shakespeare", "tabular", "vit"]
+MNIST, HOUSING = "train-images-idx3-ubyte.gz", "cal_housing.data.gz"
+NUMBER = re.compile(r"(?<![\w-])\d+(?:\.\d+)?")
+
+#: What runs of a program must reach at least: the figure after these words, on the data of the page and on made data.
+LEAST = {
+    "cnn": ("test accuracy", 0.85, MNIST),
+    "lora": ("before,", 0.8, None),
+    "regression": ("explained variance", 0.6, HOUSING),
+    "shakespeare": ("agents,", 0.22, None),
+    "tabular": ("test accuracy", 0.65, None),
+    "vit": ("test accuracy", 0.6, MNIST),
+}
+
+
+def shown(name: str) -> dict[int, str]:
+    """What a page says that its program prints, by the number of processes."""
+    blocks = re.findall(r"^\$ (.*)\n(.*)\n", (FOLDER / f"{name}.md").read_text(), re.MULTILINE)
+    ends = f"python3 docs/tutorials/{name}.py"
+    return {4 if command.startswith("mpirun -n 4 ") else 1: line for command, line in blocks if command.endswith(ends)}
+
+
+def run(name: str, ranks: int, *arguments: str) -> str:
+    """The last line of a program, which must have trained."""
+    launcher = [] if ranks == 1 else [*LAUNCHER, "-n", str(ranks)]
+    done = subprocess.run(
+        [*launcher, sys.executable, str(FOLDER / f"{name}.py"), *arguments],
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_short_and_its_page_shows_parts_of_it(name: str) -> None:
+    program, page = (FOLDER / f"{name}.py").read_text(), (FOLDER / f"{name}.md").read_text()
+    lines = program.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 140
+    parts = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert parts and all(part in program for part in parts)
+    assert f"]({name}.py)" in page and shown(name).keys() == {1, 4}
+
+
+def test_all_pages_are_listed() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.py")) == NAMES
+    index = (FOLDER / "README.md").read_text()
+    assert all(f"]({name}.md)" in index for name in NAMES)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("name", NAMES)
+def test_reaches_what_its_page_shows(name: str, ranks: int) -> None:
+    pytest.importorskip("torch")
+    words, least, data = LEAST[name]
+    said, page = run(name, ranks), shown(name)[ranks]
+    assert NUMBER.sub("", said) == NUMBER.sub("", page)
+    numbers, wanted = ([float(number) for number in NUMBER.findall(line)] for line in (said, page))
+    assert numbers[-1] == wanted[-1], "epsilon"
+    reached = float(NUMBER.findall(said.split(words, 1)[1])[0])
+    assert reached > least
+    if data is None or (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / data).is_file():
+        assert reached == pytest.approx(float(NUMBER.findall(page.split(words, 1)[1])[0]), abs=0.08)
