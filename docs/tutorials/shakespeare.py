@@ -1,4 +1,4 @@
-"""A language model of characters, each role of a play an agent: every line is protected with epsilon 8."""
+"""A language model of characters, each role of a play an agent: every line is protected with epsilon 4."""
 import pathlib
 import string
 import sys
@@ -6,7 +6,6 @@ import sys
 import torch
 from torch import nn
 from torch.utils.data import ConcatDataset, TensorDataset
-
 import sotto.torch
 
 ALPHABET, LENGTH = "\n " + string.ascii_lowercase + "'!?,.;:-", 60  # It is public, not taken from the lines, each of which ends with \n.
@@ -31,7 +30,8 @@ class Characters(nn.Module):  # Scores of the next character from the last four:
         return self.out(torch.relu(self.hidden(torch.cat(last, 2)))).transpose(1, 2)
 
 torch.manual_seed(1)  # All agents start from the same model.
-model, options = Characters(), {"loss": nn.CrossEntropyLoss(), "epsilon": 8}
+model, steps = Characters(), {"rounds": 100, "clip_norm": 0.5, "step_size": 2, "step_schedule": "linear"}
+options = {"loss": nn.CrossEntropyLoss(), "epsilon": 4, **steps}
 peer = (sotto.torch.make_private(model, data=shard(roles[comm.rank], False), **options) if comm
         else sotto.torch.simulate(model, [shard(role, False) for role in roles], **options))
 peer.train()
