@@ -16,7 +16,7 @@ for speech in pathlib.Path(*sys.argv[1:] or [EXCERPT]).read_text().strip().split
     lines.setdefault(speech.split(":\n")[0], []).extend(speech.lower().split("\n")[1:])
 roles = sorted(lines, key=lambda role: -len(lines[role]))[:comm.size if comm else 4]
 
-def shard(role, test):  # Every fifth line is for tests. Inputs are 0 and the line; targets what follows, and -100, which losses leave out.
+def shard(role, test):  # Every fifth line is for tests. 0 stands before a line, and for other characters; losses leave out -100.
     codes = [[ALPHABET.find(c) + 1 for c in line[:LENGTH - 1] + "\n"] for line in lines[role]]
     rows = torch.tensor([[0, *code] + [-100] * (LENGTH - len(code)) for i, code in enumerate(codes) if (i % 5 == 0) == test])
     return TensorDataset(rows[:, :-1].clamp(min=0), rows[:, 1:])

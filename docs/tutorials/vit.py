@@ -25,7 +25,7 @@ class Transformer(nn.Module):
 
     def forward(self, x):
         tokens = nn.functional.pad(self.patches(x).flatten(2).transpose(1, 2), (0, 0, 1, 0))  # The class token has place 0.
-        return self.head(self.encoder(tokens + self.places(torch.arange(17).expand(len(x), -1)))[:, 0])
+        return self.head(self.encoder(tokens + self.places(torch.arange(17, device=x.device).expand(len(x), -1)))[:, 0])
 
 comm = sotto.communicator()  # None without mpirun: then this process is the only agent.
 rank, ranks = (comm.rank, comm.size) if comm else (0, 1)
