@@ -79,7 +79,7 @@ class RecordLoss:
         self._elements: Optional[Loss] = None
         self._kind = _kind(loss)
         #: Targets of classes that do not count.
-        self.ignored = int(_setting(loss, "ignore_index", -100))
+        self.ignored = int(_setting(loss, "ignore_index", -100)) if self._kind in _OF_CLASSES else -100
         self._own_weights = any(_setting(loss, name, None) is not None for name in ("weight", "pos_weight"))
         if isinstance(loss, torch.nn.Module) and any(p.requires_grad for p in loss.parameters()):
             raise ModelError("loss: it has trainable parameters; make them parameters of the model")
