@@ -13,6 +13,7 @@ import pytest
 from conftest import LAUNCHER
 
 FOLDER = pathlib.Path(os.environ["SOTTO_SOURCE"]) / "docs" / "tutorials"
+DATA = pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "/nonexistent"))
 NAMES = ["cnn", "lora", "regression", "shakespeare", "tabular", "vit"]
 MNIST, HOUSING = "train-images-idx3-ubyte.gz", "cal_housing.data.gz"
 NUMBER = re.compile(r"(?<![\w-])\d+(?:\.\d+)?")
@@ -86,5 +87,12 @@ def test_reaches_what_its_page_shows(name: str, ranks: int) -> None:
     assert numbers[-1] == wanted[-1], "epsilon"
     reached = float(NUMBER.findall(said.split(words, 1)[1])[0])
     assert reached > least
-    if data is None or (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / data).is_file():
+    if data is None or (DATA / data).is_file():
         assert reached == pytest.approx(float(NUMBER.findall(page.split(words, 1)[1])[0]), abs=0.08)
+
+
+@pytest.mark.skipif(not (DATA / "shakespeare.txt").is_file(), reason="SOTTO_DATA_DIR has no shakespeare.txt")
+def test_learns_more_of_more_plays() -> None:
+    pytest.importorskip("torch")
+    said = run("shakespeare", 8, str(DATA / "shakespeare.txt"))
+    assert said.startswith("agents: 8, ") and float(NUMBER.findall(said)[1]) > 0.33
