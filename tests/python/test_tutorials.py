@@ -41,7 +41,7 @@ def run(name: str, ranks: int, *arguments: str) -> str:
     launcher = [] if ranks == 1 else [*LAUNCHER, "-n", str(ranks)]
     done = subprocess.run(
         [*launcher, sys.executable, str(FOLDER / f"{name}.py"), *arguments],
-        capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_WAIT_POLICY": "passive"},
+        capture_output=True, text=True, timeout=900, env={**os.environ, "OMP_WAIT_POLICY": "passive"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
