@@ -20,6 +20,7 @@ normalize = pathlib.Path("/usr/share/javascript/normalize.css/normalize.css")
 
 sections = {
     "Guide": ["walkthrough", "data", "tasks", "sweeps", "report", "run-directory", "resuming", "cluster", "packages"],
+    "Tutorials": ["tutorials/README", "tutorials/*"],
     "Commands": ["cli", "cli/*"],
     "Privacy": ["accounting", "ledger", "threat-models", "recorded-view", "security"],
     "Figures and results": ["results", "figures", "papers", "findings", "performance", "scaling"],

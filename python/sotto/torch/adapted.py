@@ -75,6 +75,11 @@ class Adapted(torch.nn.Module):
         self._axes: Optional[int] = None  # of the outputs, where those of one record may lack the first
         self.together = True
 
+    @property
+    def ignored(self) -> int:
+        """Targets of classes that do not count."""
+        return -100 if self._loss is None else self._loss.ignored
+
     def double(self) -> Any:
         """The same in double precision."""
         super().double()

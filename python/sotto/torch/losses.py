@@ -78,6 +78,8 @@ class RecordLoss:
         self._single: Optional[Loss] = None
         self._elements: Optional[Loss] = None
         self._kind = _kind(loss)
+        #: Targets of classes that do not count.
+        self.ignored = int(_setting(loss, "ignore_index", -100)) if self._kind in _OF_CLASSES else -100
         self._own_weights = any(_setting(loss, name, None) is not None for name in ("weight", "pos_weight"))
         if isinstance(loss, torch.nn.Module) and any(p.requires_grad for p in loss.parameters()):
             raise ModelError("loss: it has trainable parameters; make them parameters of the model")
@@ -90,7 +92,6 @@ class RecordLoss:
         if reduction not in _WITHIN:
             raise ModelError(f"loss: reduction '{reduction}'; it must be 'none', 'sum' or 'mean'")
         self._mean = _WITHIN[reduction] == "mean"
-        self._ignored = int(_setting(loss, "ignore_index", -100))
         weight = _setting(loss, "weight", None)
         self._weight = None if weight is None else weight.to(device)
         if isinstance(loss, torch.nn.Module):
@@ -126,7 +127,7 @@ class RecordLoss:
     def _mean_of_classes(self, values: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Sums over the positions of each record (records, positions) by those that count, or by the sum of their weights."""
         targets = targets.reshape(values.shape)
-        counts = targets != self._ignored
+        counts = targets != self.ignored
         if self._weight is None:
             shares = counts.to(values.dtype)
         else:
@@ -136,6 +137,16 @@ class RecordLoss:
             shares = self._weight[targets * counts].to(values.dtype) * counts
         total = shares.sum(1)
         return values.sum(1) / torch.where(total > 0, total, torch.ones_like(total))
+
+    def _of_elements(self, outputs: Any, targets: torch.Tensor) -> torch.Tensor:
+        """The loss with reduction "none"; targets that do not count have the class 0 and the loss zero, since functorch of torch
+        1.13 would look up the loss of class `ignore_index`."""
+        assert self._elements is not None
+        if self._kind not in _OF_CLASSES or targets.is_floating_point():
+            return self._elements(outputs, targets)
+        counts = targets != self.ignored
+        values = self._elements(outputs, torch.where(counts, targets, torch.zeros_like(targets)))
+        return torch.where(counts, values, torch.zeros_like(values)) if values.shape == counts.shape else values
 
     def __call__(self, outputs: Any, targets: torch.Tensor, records: int) -> torch.Tensor:
         """Losses of `records` records, shape (records,); the first axis of outputs and targets is the record's.
@@ -147,7 +158,7 @@ class RecordLoss:
             if self._kind in _OF_NUMBERS and isinstance(outputs, torch.Tensor) and outputs.shape != targets.shape:
                 raise ModelError(f"loss: outputs of shape {tuple(outputs.shape)} and targets of shape {tuple(targets.shape)}; they "
                                  "must have the same shape, or all records are compared with all")
-            values = self._elements(outputs, targets)
+            values = self._of_elements(outputs, targets)
             if values.dim() == 0 or values.shape[0] != records:
                 raise ModelError(f"loss: shape {tuple(values.shape)} for {records} records; its first axis must be the records'")
             shape, values = values.shape, values.reshape(records, -1)

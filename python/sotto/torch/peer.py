@@ -285,7 +285,7 @@ class PrivatePeer(Loop):
             batch: Batch = records.batch(rows[first:first + _EVALUATED_AT_ONCE])
             outputs = self._model(*batch.inputs)
             loss += float(self._loss(outputs, batch.targets, batch.records).sum(dtype=torch.float64))
-            right = right_classes(outputs, batch.targets)
+            right = right_classes(outputs, batch.targets, self._loss.ignored)
             correct += math.nan if right is None else float(right.sum())
         return _Sums(loss, correct, len(rows))
 

@@ -84,16 +84,16 @@ class Peer(PrivatePeer):
             else:
                 losses, outputs, targets = adapted.found(batch.inputs)
             loss += float(losses.sum(dtype=torch.float64))
-            correct += _right(outputs, targets)
+            correct += _right(outputs, targets, (self._loss if adapted is None else adapted).ignored)
             if self._gathered is not None:
                 self._gathered.add(outputs, targets)
         return _Sums(loss, correct, len(rows))
 
 
-def _right(outputs: Any, targets: Any) -> float:
+def _right(outputs: Any, targets: Any, ignored: int) -> float:
     """The number of right records; NaN where targets are no classes."""
     pairs = zip(outputs, targets) if isinstance(targets, list) else [(outputs, targets)]
-    found = [right_classes(one, target) for one, target in pairs]
+    found = [right_classes(one, target, ignored) for one, target in pairs]
     return sum(float("nan") if right is None else float(right.sum()) for right in found)
 
 

@@ -270,6 +270,22 @@ def test_the_accuracy_of_sequences_is_the_share_of_positions():
     assert right(torch.nn.functional.one_hot(targets.clamp(min=0), 4), targets).tolist() == [1.0, 1.0]
 
 
+class PerToken(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(20, 8), nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.out(self.embedding(x)).transpose(1, 2)
+
+
+@pytest.mark.parametrize("ignored", [-100, 0])
+def test_places_that_losses_leave_out_can_be_vectorised_and_do_not_count(ignored):
+    targets = torch.where(TOKENS > 12, torch.full_like(TOKENS, ignored), (TOKENS < 7).long() + 1)
+    peer, found = trained(PerToken(), TensorDataset(TOKENS, targets), loss=nn.CrossEntropyLoss(ignore_index=ignored), step_size=3)
+    assert peer.gradients == "vectorised" and found.accuracy > 0.9
+
+
 class Auto(nn.Module):
     """Draws random numbers in eval() too."""
 
