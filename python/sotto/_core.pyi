@@ -46,6 +46,16 @@ def clipped_difference(
     found: Any, gradient: list[Any], clip_norm: float
 ) -> tuple[float, float, float]: ...
 
+def audit_canaries(
+    directory: str,
+    view: str,
+    initial: npt.NDArray[np.float64],
+    sent: npt.NDArray[np.float64],
+    without: npt.NDArray[np.float64],
+    allowed: npt.NDArray[np.float64],
+    confidence: float,
+) -> str: ...
+
 class Agents:
     def __init__(
         self,
@@ -60,6 +70,7 @@ class Agents:
         data_digests: list[bytes],
     ) -> None: ...
     agents: int
+    records: list[int]
     processes: int
     failed_together: bool
     round: int
@@ -83,6 +94,7 @@ class Agents:
         self, place: int, train: Callable[..., Any] | None, test: Callable[..., Any] | None, test_records: int
     ) -> None: ...
     def declare(self, statement: str) -> None: ...
+    def require_auditable(self, view: str) -> None: ...
     def finish(self) -> str: ...
     def stop(self) -> None: ...
     def stop_here(self) -> None: ...

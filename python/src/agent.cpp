@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "audit/canary_influence.hpp"
 #include "core/column_sums.hpp"
 #include "job.hpp"
 #include "learn/clipped_records.hpp"
@@ -297,6 +298,12 @@ class Agents {
             end_job(*network_, static_cast<ExitCode>(code), message.c_str());
     }
 
+    /// Of each local agent.
+    [[nodiscard]] std::vector<Eigen::Index> records() const {
+        std::vector<Eigen::Index> all;
+        for (const HandedObjective* objective : objectives_) all.push_back(objective->records());
+        return all;
+    }
     [[nodiscard]] bool more() const { return summary_.empty() && !failed_ && training_->more(); }
     [[nodiscard]] py::array_t<std::int64_t> batch(std::size_t place) {
         const RoundGate::Stay stay = gate_.enter();
@@ -621,6 +628,7 @@ void bind_agent(py::module_& module) {
             [](Agents& a, std::size_t place) { return a.local(place).number; },
             py::arg("place"))
         .def_property_readonly("agents", [](Agents& a) { return a.network().agents(); })
+        .def_property_readonly("records", &Agents::records)
         .def_property_readonly("processes", [](Agents& a) { return a.network().processes(); })
         .def_property_readonly("failed_together",
                                [](Agents& a) { return a.network().failed_together(); })
@@ -640,6 +648,13 @@ void bind_agent(py::module_& module) {
         .def_property_readonly(
             "directory", [](Agents& a) { return a.training().run().directory.path().string(); })
         .def_property_readonly("ledger_json", &Agents::ledger)
+        .def(
+            "require_auditable",
+            [](Agents& a, const std::string& view) {
+                require_auditable(
+                    a.config(), view, a.training().run().prepared.run.topography.graph);
+            },
+            py::arg("view"))
         .def_property_readonly("phases", [](Agents& a) {
             if (a.training().to_survey()) return py::dict();
             const RoundSeconds seconds = a.training().trainer().seconds();
