@@ -70,7 +70,6 @@ class Agents:
         data_digests: list[bytes],
     ) -> None: ...
     agents: int
-    records: list[int]
     processes: int
     failed_together: bool
     round: int

@@ -91,7 +91,7 @@ class _Watched:
             )
         self.initial = np.array(agents.members[0].model)
         self.sent, self.without, self.allowed = (np.zeros(shape) for _ in range(3))
-        counts = agents._core.records
+        counts = agents.records
         self._canaries = [set((np.arange(min(canaries, n)) * n // min(canaries, n)).tolist()) for n in counts]
         #: How many canaries were drawn with a gradient of full length, and all canaries that were drawn.
         self.full = self.drawn = 0
@@ -189,7 +189,7 @@ def audit_peer(
     said: dict[str, Any] = json.loads(
         _core.audit_canaries(agents.directory, seen, watched.initial, watched.sent, watched.without, watched.allowed, level)
     )
-    result = _result(said, watched, agents.directory, time.monotonic() - start)
+    result = _result(said, watched, agents, time.monotonic() - start)
     path = pathlib.Path(agents.directory) / FILE
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
@@ -202,13 +202,14 @@ def _largest(agents: list[dict[str, Any]], key: str) -> float | None:
     return None if None in values else max(values)
 
 
-def _result(said: dict[str, Any], watched: _Watched, directory: str, seconds: float) -> dict[str, Any]:
+def _result(said: dict[str, Any], watched: _Watched, agents: Simulation, seconds: float) -> dict[str, Any]:
     return {
         "verdict": said["verdict"],
         "consistent": said["verdict"] != "failed",
         "findings": said["findings"],
         "observer": said["observer"],
         **{key: _largest(said["agents"], key) for key in ("epsilon", "epsilon_lower", "mu", "mu_lower")},
+        "ledger_epsilon": agents.ledger["headline"]["epsilon"],
         "delta": said["delta"],
         "confidence": said["confidence"],
         "runs": 1,
@@ -217,6 +218,6 @@ def _result(said: dict[str, Any], watched: _Watched, directory: str, seconds: fl
         "canaries_counted": watched.full,
         "width": said["width"],
         "agents": said["agents"],
-        "run_directory": directory,
+        "run_directory": agents.directory,
         "seconds": seconds,
     }

@@ -298,12 +298,6 @@ class Agents {
             end_job(*network_, static_cast<ExitCode>(code), message.c_str());
     }
 
-    /// Of each local agent.
-    [[nodiscard]] std::vector<Eigen::Index> records() const {
-        std::vector<Eigen::Index> all;
-        for (const HandedObjective* objective : objectives_) all.push_back(objective->records());
-        return all;
-    }
     [[nodiscard]] bool more() const { return summary_.empty() && !failed_ && training_->more(); }
     [[nodiscard]] py::array_t<std::int64_t> batch(std::size_t place) {
         const RoundGate::Stay stay = gate_.enter();
@@ -628,7 +622,6 @@ void bind_agent(py::module_& module) {
             [](Agents& a, std::size_t place) { return a.local(place).number; },
             py::arg("place"))
         .def_property_readonly("agents", [](Agents& a) { return a.network().agents(); })
-        .def_property_readonly("records", &Agents::records)
         .def_property_readonly("processes", [](Agents& a) { return a.network().processes(); })
         .def_property_readonly("failed_together",
                                [](Agents& a) { return a.network().failed_together(); })

@@ -107,7 +107,9 @@ TEST(CanaryInfluence, IsSeenByAgentsThatHearTheTarget) {
 
 TEST(CanaryInfluence, OfWeakerNoiseIsFound) {
     CanariesOf run("pairs");
-    const CanaryInfluenceResult result = run.run({.noise_factor = 0.5}, true);
+    CoinSabotage weaker;
+    weaker.noise_factor = 0.5;
+    const CanaryInfluenceResult result = run.run(weaker, true);
     const CanaryInfluence& influence = result.targets[0];
     EXPECT_NEAR(influence.noise_ratio, 0.25, 0.02);
     EXPECT_NEAR(influence.ratio, 2, 0.3);
@@ -120,7 +122,9 @@ TEST(CanaryInfluence, OfWeakerNoiseIsFound) {
 
 TEST(CanaryInfluence, OfALongerClipIsFound) {
     CanariesOf run("ldp");
-    const CanaryInfluenceResult result = run.run({.clip_factor = 2}, true);
+    CoinSabotage longer;
+    longer.clip_factor = 2;
+    const CanaryInfluenceResult result = run.run(longer, true);
     EXPECT_NEAR(result.targets[0].ratio, 2, 0.3);
     EXPECT_GT(result.targets[0].epsilon_lower, result.targets[0].epsilon_theory);
     EXPECT_EQ(result.findings.size(), 1);

@@ -52,7 +52,7 @@ def test_honest_agents_show_what_is_accounted_for(clipped: bool) -> None:
     said = audit([(clips if clipped else of_records)(shard) for shard in SHARDS], clipped, confidence=1 - 1e-6)
     assert said["verdict"] == "passed" and said["consistent"] and said["findings"] == []
     assert said["observer"] == "eavesdropper" and said["runs"] == 1 and said["rounds"] == 60 and said["mu"] is None
-    assert 0.6 * said["epsilon"] < said["epsilon_lower"] < said["epsilon"] <= 6
+    assert 0.6 * said["epsilon"] < said["epsilon_lower"] < said["epsilon"] <= said["ledger_epsilon"] <= 6
     assert [agent["agent"] for agent in said["agents"]] == [0, 1, 2]
     for agent in said["agents"]:
         assert agent["ratio_lower"] < 1 < agent["ratio_upper"] and abs(agent["noise_ratio"] - 1) < 0.3
@@ -60,7 +60,7 @@ def test_honest_agents_show_what_is_accounted_for(clipped: bool) -> None:
     folder = pathlib.Path(said["run_directory"])
     ledger = json.loads((folder / "ledger.json").read_text())
     assert any(statement.startswith("Audit with canaries (sotto.audit)") for statement in ledger["statements"])
-    assert said["epsilon"] == max(agent["epsilon"] for agent in ledger["agents"])
+    assert said["ledger_epsilon"] == ledger["headline"]["epsilon"] == max(agent["epsilon"] for agent in ledger["agents"])
     assert json.loads((folder / "peer-audit.json").read_text()) == said
     assert os.stat(folder / "peer-audit.json").st_mode & 0o777 == 0o600
     assert sotto.Run(str(folder)).summary is not None
@@ -76,11 +76,12 @@ def test_a_program_that_contributes_more_than_it_says_is_found(fault: dict[str, 
     assert ratios[1] > 1.6 and max(ratios[0], ratios[2]) < 1.4
 
 
-def test_agents_and_full_batches_are_audited(tmp_path: pathlib.Path) -> None:
+def test_full_batches_have_a_mu_and_agents_may_observe() -> None:
     more = {"participation": "every", "batch_size": 300, "rounds": 20, "epsilon": 2, "record_view": "1,eavesdropper"}
     honest = audit([of_records(shard) for shard in SHARDS], confidence=1 - 1e-6, view="all-messages:1", mechanism="ldp", canaries=20, **more)
     assert honest["verdict"] == "passed" and [agent["agent"] for agent in honest["agents"]] == [0, 2]
     assert 0.7 * honest["mu"] < honest["mu_lower"] < honest["mu"] == pytest.approx(sotto.mu(epsilon=2), rel=1e-3)
+    assert honest["epsilon"] == pytest.approx(honest["ledger_epsilon"])
 
 
 def test_few_canaries_say_nothing() -> None:
