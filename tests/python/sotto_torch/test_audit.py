@@ -11,7 +11,7 @@ sotto = pytest.importorskip("sotto")
 pytest.importorskip("sotto._core")
 import sotto.torch  # noqa: E402
 
-OPTIONS = dict(loss=nn.CrossEntropyLoss(), epsilon=6, quiet=True, noise_seed=3, rounds=40, batch_size=30, max_grad_norm=0.5,
+OPTIONS = dict(loss=nn.CrossEntropyLoss(), epsilon=6, quiet=True, noise_seed=4, rounds=40, batch_size=30, max_grad_norm=0.5,
                step_size=0.5, topology="complete", record_view="eavesdropper")
 
 
@@ -25,8 +25,8 @@ def model():
     return nn.Sequential(nn.Linear(12, 8), nn.ReLU(), nn.Linear(8, 8))
 
 
-def simulation(**more):
-    return sotto.torch.simulate(model(), [shard(agent) for agent in range(3)], **(OPTIONS | more))
+def simulation(first=None, **more):
+    return sotto.torch.simulate(model() if first is None else first, [shard(agent) for agent in range(3)], **(OPTIONS | more))
 
 
 @pytest.mark.parametrize("gradients", ["ghost", "vectorised", "one-by-one"])
@@ -40,7 +40,7 @@ def test_an_honest_model_shows_what_is_accounted_for(gradients):
     assert audited.peers[0].gradients == gradients
     said = sotto.audit(peer=audited, confidence=1 - 1e-6)
     assert said["verdict"] == "passed" and said["findings"] == [] and len(said["agents"]) == 3
-    assert 0.6 * said["epsilon"] < said["epsilon_lower"] < said["epsilon"] <= 6
+    assert 0.5 * said["epsilon"] < said["epsilon_lower"] < said["epsilon"] < said["ledger_epsilon"] <= 6
     for agent in said["agents"]:
         assert abs(agent["ratio"] - 1) < 0.3 and abs(agent["noise_ratio"] - 1) < 0.1
     ledger = json.loads((pathlib.Path(said["run_directory"]) / "ledger.json").read_text())
@@ -48,11 +48,11 @@ def test_an_honest_model_shows_what_is_accounted_for(gradients):
     assert "Audit with canaries" in statements and "one process" in statements
 
 
-def test_momentum_and_chosen_values_are_audited():
-    momentum = {"optimizer": torch.optim.SGD(model().parameters(), lr=0.1, momentum=0.5), "step_size": None}
-    assert sotto.audit(peer=simulation(**momentum), confidence=1 - 1e-6)["verdict"] == "passed"
-    tuned = {"rounds": None, "batch_size": None, "max_grad_norm": None, "step_size": None}
-    said = sotto.audit(peer=simulation(**tuned), confidence=1 - 1e-6)
+def test_momentum_and_a_chosen_clip_are_audited():
+    first = model()
+    momentum = simulation(first, optimizer=torch.optim.SGD(first.parameters(), lr=0.1, momentum=0.5), step_size=None)
+    assert sotto.audit(peer=momentum, confidence=1 - 1e-6)["verdict"] == "passed"
+    said = sotto.audit(peer=simulation(max_grad_norm=None, step_size=None), confidence=1 - 1e-6)
     assert said["verdict"] == "passed" and 0.5 * said["epsilon"] < said["epsilon_lower"] < said["epsilon"]
 
 
@@ -86,7 +86,7 @@ def test_a_model_that_contributes_more_than_it_says_is_found(broken, least):
     audited.peers[1].__class__ = broken
     said = sotto.audit(peer=audited)
     assert said["verdict"] == "failed" and not said["consistent"]
-    assert said["findings"] and all(finding.startswith("agent 1: a canary shows at least") for finding in said["findings"])
+    assert [finding.split(" at least")[0] for finding in said["findings"]] == ["agent 1: a canary shows"]
     assert said["epsilon_lower"] > said["epsilon"] and said["agents"][1]["ratio"] > least
     assert said["agents"][0]["epsilon_lower"] < said["agents"][0]["epsilon"]
 
@@ -110,8 +110,8 @@ peer = sotto.torch.make_private(torch.nn.Linear(3, 2), loss=torch.nn.CrossEntrop
 try:
     sotto.audit(peer=peer)
 except sotto.ConfigError as refusal:
-    print("refused:", refusal)
+    print("refused: " + str(refusal) + "\\n", end="", flush=True)
 peer.train()
 ''')
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("refused: peer: one agent of a training cannot be audited") == 2
+    assert done.stdout.count("peer: one agent of a training cannot be audited") == 2
