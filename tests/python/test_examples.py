@@ -90,7 +90,7 @@ def test_the_page_about_python_says_what_works(launch: Launch) -> None:
     truth = np.mean(np.concatenate(known["shards"]), axis=0)
     assert np.linalg.norm(known["simulation"].model - truth) < 0.2
     assert 1.9 < known["simulation"].epsilon <= 2
-    exec(audited, known)
+    exec(audited.replace("record_view=", "noise_seed=1, record_view="), known)
     assert known["said"]["verdict"] == "passed", known["said"]
     assert 0.6 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
 
@@ -174,7 +174,7 @@ def test_the_page_about_torch_simulates(tmp_path: pathlib.Path, monkeypatch: pyt
     exec(snippets("docs/torch.md")[2], known)
     assert known["simulation"].evaluate(known["public"]).accuracy > 0.85
     assert 3.9 < known["simulation"].epsilon <= 4
-    exec(snippets("docs/torch.md")[3], known)
+    exec(snippets("docs/torch.md")[3].replace("record_view=", "noise_seed=1, record_view="), known)
     assert known["said"]["verdict"] == "passed", known["said"]
     assert 0.6 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
 
