@@ -116,7 +116,7 @@ void find_faults(const CanaryInfluence& influence,
     if (influence.lower > 1)
         findings.push_back(fmt::format(
             "agent {}: a canary shows at least {:.4g} times as much as is accounted for: epsilon "
-            "of a record is at least {:.4g}, the ledger says {:.4g}",
+            "of a record is at least {:.4g}, the accountant says {:.4g}",
             influence.target,
             influence.lower,
             influence.epsilon_lower,
