@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, Sequence
 
 from ._command import run_for_json
 from ._options import takes_options_of, to_arguments
+from .errors import ConfigError
 
 
 @takes_options_of("account", refused=("quiet",))
@@ -23,14 +24,42 @@ def account(**options: Any) -> dict[str, Any]:
 
 
 @takes_options_of("audit", refused=("quiet",))
-def audit(**options: Any) -> dict[str, Any]:
+def audit(
+    *,
+    peer: Any = None,
+    gradients: Sequence[Callable[..., Any]] | None = None,
+    clipped: bool = False,
+    canaries: int = 100,
+    **options: Any,
+) -> dict[str, Any]:
     """Attacks the messages of a run and compares with the ledger: the JSON of ``sotto audit``.
 
     ``consistent`` says whether they agree. All agents run in this process; under mpirun every rank
     calls it and the agents are spread over the ranks.
 
+    With `peer` it trains this peer, a simulation of your own model that has not begun and records
+    what the observer sees, and measures how much records of its agents change the messages
+    (docs/python.md#audit)::
+
+        simulation = sotto.torch.simulate(model, shards, loss=loss, epsilon=2, record_view="eavesdropper")
+        sotto.audit(peer=simulation)["verdict"]
+
+    :param peer: what `sotto.torch.simulate` returned, or a `sotto.Simulation`; of the options only view
+        and confidence then have a meaning.
+    :param gradients: with a `sotto.Simulation` the function of each agent, as of its step().
+    :param clipped: as of its step().
+    :param canaries: how many records of each agent are canaries, at most all; with `peer` alone.
     :raises ConfigError: for options that are not allowed.
     """
+    if peer is not None:
+        from .audits import audit_peer
+
+        wanted = {key: value for key, value in options.items() if value is not None}
+        if wanted.keys() - {"view", "confidence"}:
+            raise ConfigError(f"{min(wanted.keys() - {'view', 'confidence'})}: has no meaning with peer (allowed: view, confidence)")
+        return audit_peer(peer, gradients, clipped, canaries, wanted.get("view"), wanted.get("confidence"))
+    if gradients is not None or clipped:
+        raise ConfigError("gradients: has no meaning without peer")
     return run_for_json("audit", ["--quiet", *to_arguments("audit", options, ("quiet",))])[1]
 
 

@@ -412,6 +412,8 @@ class Simulation(_Training):
             None, dimension, counts, initial, micro_batch, description, list(data_digests), options
         )
         self.micro_batch = _rows_at_once(dimension, micro_batch)
+        #: The number of records of each agent.
+        self.records = counts
         self.members = [Member(self, place) for place in range(len(counts))]
 
     @property

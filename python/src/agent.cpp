@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "audit/canary_influence.hpp"
 #include "core/column_sums.hpp"
 #include "job.hpp"
 #include "learn/clipped_records.hpp"
@@ -640,6 +641,13 @@ void bind_agent(py::module_& module) {
         .def_property_readonly(
             "directory", [](Agents& a) { return a.training().run().directory.path().string(); })
         .def_property_readonly("ledger_json", &Agents::ledger)
+        .def(
+            "require_auditable",
+            [](Agents& a, const std::string& view) {
+                require_auditable(
+                    a.config(), view, a.training().run().prepared.run.topography.graph);
+            },
+            py::arg("view"))
         .def_property_readonly("phases", [](Agents& a) {
             if (a.training().to_survey()) return py::dict();
             const RoundSeconds seconds = a.training().trainer().seconds();

@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "agent.hpp"
+#include "audit.hpp"
 #include "commands.hpp"
 #include "errors.hpp"
 #include "noise.hpp"
@@ -15,5 +16,6 @@ PYBIND11_MODULE(_core, module) {
     sotto::python::bind_commands(module);
     sotto::python::bind_plan(module);
     sotto::python::bind_agent(module);
+    sotto::python::bind_audit(module);
     sotto::python::bind_noise(module);
 }

@@ -134,24 +134,6 @@ void require_given_choices(const AskedPlan& plan) {
             "cyclic-poisson:b that `sotto plan` prints)");
 }
 
-MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
-    if (account.plan.aggregation == Aggregation::trusted_mean)
-        throw ConfigError(fmt::format(
-            "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
-            account.plan.mechanism));
-    if (account.plan.agents < 2)
-        throw ConfigError(
-            "--agents: 1 is not enough for an audit, where messages are sent (2 or more)");
-    if (!account.built.topography.later_mixing.empty())
-        throw ConfigError(
-            fmt::format("--mixing-schedule: {} cannot be audited: views are accounted for as if "
-                        "every neighbour were heard in every round (allowed: fixed)",
-                        train.graph.mixing_schedule));
-    MessageProcess process = account.process;
-    process.step_sizes = train.plan.steps.over(train.plan.rounds);
-    return process;
-}
-
 /// The graph of a training that has ended, which an eavesdropper heard.
 AuditSubject subject_of_training(const AuditConfig& config, Control& network) {
     std::optional<AuditSubject> subject;
@@ -167,6 +149,24 @@ AuditSubject subject_of_training(const AuditConfig& config, Control& network) {
 }
 
 }  // namespace
+
+MessageProcess attacked_process(const TrainConfig& train, const AccountSubject& account) {
+    if (account.plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "--mechanism: {} cannot be audited: its trusted aggregator is not one of the agents",
+            account.plan.mechanism));
+    if (account.plan.agents < 2)
+        throw ConfigError(
+            "--agents: 1 is not enough for an audit, where messages are sent (2 or more)");
+    if (!account.built.topography.later_mixing.empty())
+        throw ConfigError(
+            fmt::format("--mixing-schedule: {} cannot be audited: views are accounted for as if "
+                        "every neighbour were heard in every round (allowed: fixed)",
+                        train.graph.mixing_schedule));
+    MessageProcess process = account.process;
+    process.step_sizes = account.use.steps.over(process.rounds());
+    return process;
+}
 
 const std::string& run_of_training(const AuditConfig& config) {
     if (!config.run)

@@ -37,6 +37,12 @@ struct AuditSubject {
                                                bool fixed_inputs,
                                                Control& network);
 
+/// The messages of a run with explicit step sizes. It refers to `account`.
+/// @throws ConfigError for a mechanism with a trusted aggregator, fewer than 2 agents, and mixing
+/// that changes.
+[[nodiscard]] MessageProcess attacked_process(const TrainConfig& train,
+                                              const AccountSubject& account);
+
 /// config.run, for an attack of trainings. @throws ConfigError if it is not given.
 [[nodiscard]] const std::string& run_of_training(const AuditConfig& config);
 

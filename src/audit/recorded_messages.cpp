@@ -223,6 +223,10 @@ Eigen::Index checked(const RecordedMessages& messages,
     return dimension;
 }
 
+Eigen::VectorXd first_model(const Eigen::VectorXd& known, Eigen::Index dimension) {
+    return known.size() > 0 ? known : Eigen::VectorXd::Zero(dimension);
+}
+
 }  // namespace
 
 RecordedInnovations::RecordedInnovations(const std::filesystem::path& views,
@@ -230,15 +234,30 @@ RecordedInnovations::RecordedInnovations(const std::filesystem::path& views,
                                          const MessageProcess& process,
                                          Eigen::Index dimension,
                                          const std::string& reason,
-                                         int threads)
+                                         int threads,
+                                         KnownInputs known)
     : plan_(*process.plan),
       messages_(views, view, process, threads),
       seen_(with_plan(process, messages_.knowledge())),
-      test_(seen_, view, Eigen::VectorXd::Zero(checked(messages_, dimension, views, reason))) {}
+      known_(std::move(known)),
+      test_(
+          seen_, view, first_model(known_.initial, checked(messages_, dimension, views, reason))) {}
 
 std::optional<ViewInnovations::Innovation> RecordedInnovations::next() {
     if (!messages_.next()) return std::nullopt;
-    return test_.next(messages_.step());
+    const long round = time_++ / seen_.gossip.steps();
+    SeenStep step = messages_.step();
+    if (!known_.contribution) return test_.next(step);
+    // A contribution enters a message as noise on gradients does.
+    const double unit = plan_.entry == NoiseEntry::gradient
+                            ? 1
+                            : -seen_.step_sizes[static_cast<std::size_t>(round)];
+    step.known_noise = [this, unit, round, noise = step.known_noise](int sender, int receiver) {
+        Eigen::VectorXd known = unit * known_.contribution(sender, round);
+        if (const Eigen::VectorXd drawn = noise(sender, receiver); drawn.size() > 0) known += drawn;
+        return known;
+    };
+    return test_.next(step);
 }
 
 std::vector<std::string> RecordedInnovations::leak_findings() const {

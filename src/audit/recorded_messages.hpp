@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -75,6 +76,13 @@ class RecordedMessages {
     long time_ = -1;
 };
 
+/// What an attacker knows beside recordings.
+struct KnownInputs {
+    Eigen::VectorXd initial{};  ///< the first model of every agent, d; empty: zeros
+    /// The part of an agent's contribution in a round that is known, d; none: nothing is known.
+    std::function<Eigen::VectorXd(int agent, long round)> contribution{};
+};
+
 /// Recordings of a run as the accountant's filter sees them (ViewInnovations), by gossip step. The
 /// filter knows the noise of every seed that members hold.
 class RecordedInnovations {
@@ -88,7 +96,8 @@ class RecordedInnovations {
                         const MessageProcess& process,
                         Eigen::Index dimension,
                         const std::string& reason,
-                        int threads);
+                        int threads,
+                        KnownInputs known = {});
     RecordedInnovations(const RecordedInnovations&) = delete;
     RecordedInnovations& operator=(const RecordedInnovations&) = delete;
 
@@ -102,7 +111,9 @@ class RecordedInnovations {
     const NoisePlan& plan_;
     RecordedMessages messages_;
     MessageProcess seen_;  // with the plan as messages_ knows it
+    KnownInputs known_;
     ViewInnovations test_;
+    long time_ = 0;
 };
 
 /// A check of masked shares that members got in secure sums: the difference of two shares of one

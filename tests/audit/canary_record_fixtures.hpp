@@ -2,6 +2,7 @@
 
 // Audits of secretly sampled batches on pipelines of production parts, honest ones and broken ones.
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -32,6 +33,7 @@ struct CoinSabotage {
     std::function<BatchSampler(int agent, Eigen::Index records, double probability)> batches;
     bool divide_by_drawn = false;  ///< sums, instead of by the batch size
     double clip_factor = 1;        ///< by which the clip of records is longer
+    double noise_factor = 1;       ///< by which the noise is stronger than planned
     long more_rounds = 0;          ///< than are accounted for
 };
 
@@ -115,19 +117,24 @@ class CanaryPipeline {
                 std::uint64_t noise_seed = 7) {
         const NoisePlan& plan = subject_.account->plan;
         const int agents = plan.agents;
+        NoisePlan injected = plan;
+        injected.scale *= sabotage.noise_factor;
         std::vector<KeyRing> rings = distribute_seeds(*network_, plan, noise_seed);
         Trainer trainer(*network_,
                         subject_.topography.schedule(),
                         plan,
-                        NoiseSource(plan, rings, 1),
+                        NoiseSource(injected, rings, 1),
                         local_agents(sabotage, noise_seed),
                         Eigen::VectorXd::Zero(canaries_.dimension()),
                         options());
         std::vector<int> all(static_cast<std::size_t>(agents));
         std::iota(all.begin(), all.end(), 0);
+        // What the target contributes is known to tests.
+        std::vector<int> recorded = subject_.view.members;
+        recorded.insert(std::ranges::lower_bound(recorded, canaries_.target), canaries_.target);
         ViewRecorder recorder(views,
                               all,
-                              subject_.view.members,
+                              recorded,
                               subject_.topography.graph,
                               plan,
                               {canaries_.dimension(), Received::messages, 1, 0});

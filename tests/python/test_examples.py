@@ -66,7 +66,7 @@ def test_the_readme_trains_from_python(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_page_about_python_says_what_works(launch: Launch) -> None:
-    plans, own_covariance, agents, tuned, simulated = snippets("docs/python.md")
+    plans, own_covariance, agents, tuned, simulated, audited = snippets("docs/python.md")
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")
     known: dict[str, Any] = {}
@@ -90,6 +90,9 @@ def test_the_page_about_python_says_what_works(launch: Launch) -> None:
     truth = np.mean(np.concatenate(known["shards"]), axis=0)
     assert np.linalg.norm(known["simulation"].model - truth) < 0.2
     assert 1.9 < known["simulation"].epsilon <= 2
+    exec(audited.replace("record_view=", "noise_seed=1, record_view="), known)
+    assert known["said"]["verdict"] == "passed", known["said"]
+    assert 0.6 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
 
 
 def test_what_the_documentation_of_functions_shows_works() -> None:
@@ -143,7 +146,7 @@ def test_the_page_about_torch_trains(launch: Launch) -> None:
     if not (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / "train-images-idx3-ubyte.gz").is_file():
         pytest.skip("set SOTTO_DATA_DIR to a folder with MNIST")
     after = 'sys.stdout.write(f"reached {result[\'epsilon\']} {peer.evaluate(test).accuracy}\\n")\n'
-    _, loop, _, own_agent, tuned = snippets("docs/torch.md")
+    _, loop, _, _, own_agent, tuned = snippets("docs/torch.md")
     made = "public = test\npeer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)\n"
     for program, least, whole in ((made + loop, 0.8, False), (own_agent, 0.75, True), (tuned, 0.85, True)):
         done = launch(4, FROM_MNIST + program + after, str(EXAMPLES / "torch_mnist.py"), seconds=300)
@@ -171,6 +174,9 @@ def test_the_page_about_torch_simulates(tmp_path: pathlib.Path, monkeypatch: pyt
     exec(snippets("docs/torch.md")[2], known)
     assert known["simulation"].evaluate(known["public"]).accuracy > 0.85
     assert 3.9 < known["simulation"].epsilon <= 4
+    exec(snippets("docs/torch.md")[3].replace("record_view=", "noise_seed=1, record_view="), known)
+    assert known["said"]["verdict"] == "passed", known["said"]
+    assert 0.6 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
 
 
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])

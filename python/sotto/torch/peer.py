@@ -217,6 +217,13 @@ class PrivatePeer(Loop):
         self._buffers.check()
         return self._on_host(total / max(1, len(rows)))
 
+    def _gradient_alone(self, values: Vector, row: int) -> Vector:
+        """The gradient of one record, by a pass of its own, not clipped, (d,)."""
+        self._prepare(values)
+        found = torch.empty_like(self._flat.vector)
+        sum_gradient(self._model, self._loss, self._flat, self._records.batch(numpy.array([row], numpy.int64)), found)
+        return self._on_host(found).astype(numpy.float64)
+
     def _prepare(self, values: Vector) -> None:
         self._load(values)  # always: a round of several local steps has several models
         self._modes.restore()

@@ -15,6 +15,7 @@ from .errors import ModelError
 from .flat import dimension, parameters
 from .loops import Closed, Loop
 from .metrics import Evaluation
+from .peer import Asked
 from .private import Peer, add_rounds, ready, refuse_steps, wanted_options
 from .threads import default_device
 
@@ -44,15 +45,27 @@ class Simulation(Loop):
         :returns: whether rounds are left.
         :raises ModelError: as of a single peer; some agents' gradients are found in another way than others'.
         """
+        return self._run_round(lambda agent, find: find)
+
+    def _run_round(self, watch: Callable[[int, Callable[..., Any]], Callable[..., Any]]) -> bool:
+        """A round with what watch(agent, function) makes of the functions that find gradients; norms are measured without."""
         asked = [peer._asked() for peer in self.peers]
+        self._require_one_way(asked)
+        own = [self._with_own_coins(u, one.find) for u, one in enumerate(asked)]
+        for start, functions in ((self._agent.tune, own), (self._agent.step, [watch(u, find) for u, find in enumerate(own)])):
+            for peer in self.peers:
+                peer._row_check.begin_round()
+            start(functions, clipped=asked[0].clipped)
+        return self.more
+
+    def _require_one_way(self, asked: Sequence[Asked]) -> None:
         if len({one.clipped for one in asked}) > 1:
             ways = ", ".join(f"agent {u}: {peer.gradients}" for u, peer in enumerate(self.peers))
             raise ModelError(f"gradients: {ways}; all must be found in one way here (gradients='one-by-one')")
-        for start in (self._agent.tune, self._agent.step):
-            for peer in self.peers:
-                peer._row_check.begin_round()
-            start([self._with_own_coins(u, one.find) for u, one in enumerate(asked)], clipped=asked[0].clipped)
-        return self.more
+
+    def _audited(self) -> AuditedModels:
+        """For `sotto.audit`."""
+        return AuditedModels(self)
 
     def _with_own_coins(self, agent: int, find: Callable[..., Any]) -> Callable[..., Any]:
         """The function with torch's generator as in the agent's own process, where it was given a seed."""
@@ -85,6 +98,31 @@ class Simulation(Loop):
         for peer in self.peers:
             peer._agent = Closed(peer._agent)
             peer._release()
+
+
+class AuditedModels:
+    """A simulation as `sotto.audits.Audited`."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self.clipped = simulation.peers[0]._asked().clipped
+
+    @property
+    def agents(self) -> sotto.Simulation:
+        """The agents."""
+        return self._simulation.agent
+
+    def run_round(self, watch: Callable[[int, Callable[..., Any]], Callable[..., Any]]) -> bool:
+        """One round."""
+        return self._simulation._run_round(watch)
+
+    def gradient_alone(self, agent: int, model: Any, row: int) -> Any:
+        """The gradient of one record, by a pass of its own, not clipped, d."""
+        return self._simulation.peers[agent]._gradient_alone(model, row)
+
+    def end(self) -> dict[str, Any]:
+        """Ends the training."""
+        return self._simulation.finish()
 
 
 def simulate(model: torch.nn.Module, shards: Any, *, agents: Optional[int] = None, loss: Any = None, forward: Any = None,
