@@ -47,7 +47,8 @@ class RowCheck:
         self._modes = modes
         self._device = device
         self._clip_norm = math.nan
-        self._share = min(1.0, _COMPARED / max(1.0, float(batch_size)))
+        # One record of a round's first batch is always compared.
+        self._share = min(1.0, (_COMPARED - 1) / max(1.0, float(batch_size) - 1))
         self._random = numpy.random.default_rng()
         self._first = True
 
@@ -58,7 +59,7 @@ class RowCheck:
     def choose(self, records: int) -> list[int]:
         """Places of the rows to compare."""
         chosen = self._random.random(records) < self._share
-        if self._first and not chosen.any():
+        if self._first:
             chosen[self._random.integers(records)] = True
         self._first = False
         return [int(place) for place in numpy.flatnonzero(chosen)]
