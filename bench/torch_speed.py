@@ -1,13 +1,17 @@
 """What a round of sotto.torch costs beside a plain training step of the same model: time and memory, one agent, one thread.
 
-    PYTHONPATH=build/python python3 bench/torch_speed.py [MODEL...] [--batch B] [--steps N] [--gradients ghost|vectorised|one-by-one]
+    bench/run torch_speed
+    python3 bench/torch_speed.py [MODEL...] [--batch B] [--steps N] [--gradients WAY]        # shown, not kept
 
-A plain step is forward pass, backward pass and SGD. A round is a whole `peer.step()` of the only agent of a run (mechanism ldp
-or none, epsilon 8, as many records in every batch, no evaluation within): gradients, clipping, checks with passes of their own, noise,
-grid, model. Steps and rounds take turns; the ratio is that of their medians. Memory is what a process of its own has at most
-beyond what it had before the first step, less six vectors of d doubles, over that of a plain step.
+A plain step is forward pass, backward pass and SGD. A round is a whole `peer.step()` of the only agent of a run (mechanism ldp,
+epsilon 8, as many records in every batch, no evaluation within): gradients, clipping, checks with passes of their own, noise,
+grid, model. Opacus' method is that of its ghost clipping, two backward passes, in plain torch (torch_opacus.py), with torch's noise, for the
+models whose layers it has. All take turns; a ratio is the median of those of the same turn. Times are the processor's, which are also
+those of a clock where the machine is idle. Memory is what a process of its own has at most beyond what it had before the first step,
+less six vectors of d doubles, over that of a plain step.
 """
 import argparse
+import contextlib
 import ctypes
 import pathlib
 import statistics
@@ -16,13 +20,21 @@ import sys
 import tempfile
 import time
 
+import common
+
+sys.path.insert(0, str(common.BUILD / "python"))
+
 import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 
 import sotto
 import sotto.torch
+from torch_opacus import private_step
 
+STEPS = 3 if common.QUICK else 40
+CELLS = [("mlp", 64), ("mlp", 256), ("cnn", 64), ("gpt", 64), ("lstm", 64), ("vit", 64), ("bag", 64)]
+OPACUS = ("mlp", "cnn", "bag")
 CLASSES = 10
 
 
@@ -113,13 +125,22 @@ def plain_step(name, batch):
     return step, sotto.torch.dimension(model)
 
 
-def private_peer(name, batch, rounds, gradients, folder, mechanism="ldp"):
+def opacus_step(name, batch):
+    """A function that makes one private step by Opacus' method."""
+    make, data, _ = MODELS[name]
+    model, (inputs, targets) = make(), data(batch)
+    optimiser = torch.optim.SGD(model.parameters(), 0.01)
+    return lambda: private_step(model, nn.CrossEntropyLoss(reduction="none"), optimiser, 1.0, 1.0, inputs, targets)
+
+
+def private_peer(name, options, rounds, folder):
+    """A peer of sotto.torch, with a few rounds more than are measured, and its agent."""
     make, data, opt_in = MODELS[name]
-    model = make()
+    model, batch = make(), options.batch
     agent = sotto.Agent(None, sotto.torch.dimension(model), records=batch, initial=sotto.torch.parameters(model), rounds=rounds + 8,
-                        mechanism=mechanism, epsilon=8 if mechanism != "none" else None, adjacency="record", batch_size=batch, clip_norm=1, step_size=0.01,
-                        eval_every=1000, quiet=True, run_directory=f"{folder}/run")
-    way = gradients or ("ghost" if opt_in else "auto")
+                        mechanism="ldp", epsilon=8, adjacency="record", batch_size=batch, clip_norm=1, step_size=0.01,
+                        eval_every=1000, quiet=True, threads=1, run_directory=f"{folder}/run")
+    way = options.gradients or ("ghost" if opt_in else "auto")
     return sotto.torch.PrivatePeer(model, nn.CrossEntropyLoss(), TensorDataset(*data(batch)), agent, gradients=way, threads=0), agent
 
 
@@ -137,9 +158,11 @@ def memory_of(kind, name, options):
 
 
 def say_memory(kind, name, options):
-    with tempfile.TemporaryDirectory() as folder:
-        step = plain_step(name, options.batch)[0] if kind == "plain" else private_peer(
-            name, options.batch, 2, options.gradients, folder)[0].step
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ended:
+        if kind == "private":
+            step = ended.enter_context(private_peer(name, options, 2, folder)[0]).step
+        else:
+            step, _ = plain_step(name, options.batch)
         ctypes.CDLL(None).malloc_trim(0)
         pathlib.Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
         before = resident("VmRSS")
@@ -148,48 +171,78 @@ def say_memory(kind, name, options):
         print(max(resident("VmHWM") - before, 1))
 
 
+def in_turn(ways, steps):
+    """Milliseconds of processor time of so many calls of each, in turn, after three to begin with."""
+    times = {way: [] for way in ways}
+    for turn in range(steps + 3):
+        for way, work in ways.items():
+            start = time.process_time()
+            work()
+            if turn >= 3:
+                times[way].append(1e3 * (time.process_time() - start))
+    return times
+
+
 def measured(name, options):
+    """Milliseconds of all steps, and bytes."""
     step, dimension = plain_step(name, options.batch)
     with tempfile.TemporaryDirectory() as folder:
-        peer, agent = private_peer(name, options.batch, options.steps, options.gradients, folder, options.mechanism)
-        plain, private = [], []
-        for turn in range(options.steps + 3):
-            for times, work in ((plain, step), (private, peer.step)):
-                start = time.perf_counter()
-                work()
-                if turn >= 3:
-                    times.append(time.perf_counter() - start)
-        phases = {phase: 1e3 * spent / (options.steps + 3) for phase, spent in agent.seconds.items()}
-    plain_ms, private_ms = 1e3 * statistics.median(plain), 1e3 * statistics.median(private)
-    memory = "-"
-    if not options.no_memory:
-        ours, theirs = memory_of("private", name, options), memory_of("plain", name, options)
-        memory = f"{max(0, ours - 6 * 8 * dimension) / theirs:.2f} ({ours >> 20} of {theirs >> 20} MiB)"
-    return [name, peer.gradients, f"{dimension}", f"{plain_ms:.2f}", f"{private_ms:.2f}", f"{private_ms / plain_ms:.2f}", memory,
-            " ".join(f"{phase} {spent:.1f}" for phase, spent in phases.items())]
+        peer, agent = private_peer(name, options, options.steps, folder)
+        with peer:
+            ways = {"plain": step, "sotto": peer.step} | ({"opacus": opacus_step(name, options.batch)} if name in OPACUS else {})
+            times = in_turn(ways, options.steps)
+            phases = {phase: 1e3 * spent / (options.steps + 3) for phase, spent in agent.seconds.items()}
+    return {"model": name, "batch": options.batch, "gradients": peer.gradients, "parameters": dimension, "milliseconds": times,
+            "phases": phases, "bytes": {kind: memory_of(kind, name, options) for kind in ("plain", "private")}}
+
+
+def ratio(cell, way):
+    """Of the times of this way to those of plain steps, turn by turn: the median; '-' if it was not measured."""
+    times = cell["milliseconds"]
+    return f"{statistics.median(a / b for a, b in zip(times[way], times['plain'])):.2f}" if way in times else "-"
+
+
+def row(cell):
+    plain, private = (statistics.median(cell["milliseconds"][way]) for way in ("plain", "sotto"))
+    own = max(0, cell["bytes"]["private"] - 6 * 8 * cell["parameters"])
+    return [cell["model"], cell["gradients"], cell["batch"], cell["parameters"], f"{plain:.1f}", f"{private:.1f}", ratio(cell, "sotto"),
+            ratio(cell, "opacus"), f"{own / cell['bytes']['plain']:.2f}"]
+
+
+def markdown(rows):
+    """A table as the pages have them."""
+    lines = [["model", "gradients", "batch", "parameters", "plain step, ms", "round, ms", "round / step", "Opacus' method / step", "memory / step's"]]
+    lines += [["---"] * len(lines[0]), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n".replace("| --- ", "|---").replace("|--- |", "|---|") for line in lines)
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--gradients")
+    parser.add_argument("--memory", choices=["plain", "private"], help=argparse.SUPPRESS)
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=list(MODELS))
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--gradients")
-    parser.add_argument("--mechanism", default="ldp", help="none: without noise (default: %(default)s)")
-    parser.add_argument("--no-memory", action="store_true")
-    parser.add_argument("--memory", choices=["plain", "private"], help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed()
     torch.manual_seed(1)
     torch.set_num_threads(1)
     if options.memory:
         say_memory(options.memory, options.models[0], options)
         return
-    rows = [["model", "way", "parameters", "step, ms", "round, ms", "ratio", "memory", "phases of a round, ms"]]
-    rows += [measured(name, options) for name in options.models]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    print(f"batches of {options.batch}, medians of {options.steps} steps in turn, one thread")
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    cells = []
+    for name, batch in [(name, options.batch or 64) for name in options.models] or CELLS:
+        cells.append(measured(name, argparse.Namespace(**vars(options) | {"batch": options.batch or batch})))
+    text = (f"Rounds of sotto.torch beside plain steps, one thread, torch {torch.__version__}: medians of the processor time of {options.steps} steps in turn; "
+            f"load of the machine before: {common.LOAD:.1f}\n\n" + markdown([row(cell) for cell in cells]))
+    if options.models or options.batch or options.gradients:
+        print(text)
+    else:
+        common.write_results("torch_speed", {"load": common.LOAD, "torch": torch.__version__, "cells": cells}, text)
 
 
-main()
+if __name__ == "__main__":
+    main()

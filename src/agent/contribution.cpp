@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -80,6 +81,20 @@ void contribute_batch(const ContributionRule& rule,
     if (!finite) ++report.gradients_set_to_zero;
 }
 
+/// Divides the values, block by block, so that each is read once.
+/// @return false if one is not finite; the vector is then divided in part.
+bool divide_finite(Eigen::Ref<Eigen::VectorXd> values, double divisor) {
+    constexpr Eigen::Index block = 2048;
+    for (Eigen::Index first = 0; first < values.size(); first += block) {
+        auto part = values.segment(first, std::min(block, values.size() - first));
+        if (first_beyond({part.data(), static_cast<std::size_t>(part.size())},
+                         std::numeric_limits<double>::max()))
+            return false;
+        part /= divisor;
+    }
+    return true;
+}
+
 void contribute_records(const ContributionRule& rule,
                         long round,
                         const Eigen::Ref<const Eigen::VectorXd>& model,
@@ -106,12 +121,7 @@ void contribute_records(const ContributionRule& rule,
                        std::ssize(rows),
                        rule.options.clip_norm,
                        divisor * rule.grid_step);
-    const std::span<const double> values(contribution.data(),
-                                         static_cast<std::size_t>(contribution.size()));
-    if (!first_beyond(values, std::numeric_limits<double>::max())) {
-        contribution /= divisor;
-        return;
-    }
+    if (divide_finite(contribution, divisor)) return;
     contribution.setZero();
     ++report.gradients_set_to_zero;
 }

@@ -42,6 +42,8 @@ class WhileWaiting {
 /// Above this many grid steps a sum with noise is no longer exact.
 constexpr double most_grid_steps = 0x1p50;
 
+constexpr Eigen::Index message_block = 2048;  // coordinates of all vectors stay in the cache
+
 }  // namespace
 
 Trainer::Trainer(Network& network,
@@ -150,49 +152,77 @@ void Trainer::compute_contribution(long round, std::size_t agent) {
 }
 
 std::size_t Trainer::make_message(double step, std::size_t output) {
+    std::size_t limited = 0;
+    for (Eigen::Index first = 0; first < messages_.rows(); first += message_block)
+        limited +=
+            make_part(step, output, first, std::min(message_block, messages_.rows() - first));
+    return limited;
+}
+
+std::size_t Trainer::make_part(double step,
+                               std::size_t output,
+                               Eigen::Index first,
+                               Eigen::Index count) {
     const NoiseOutput& to = noise_source_.outputs()[output];
     const auto a = static_cast<Eigen::Index>(to.local_index);
     const auto o = static_cast<Eigen::Index>(output);
     const double keep = 1 - step * options_.l2 * options_.local_steps;
     // The message may replace the gradient, coordinate by coordinate.
-    auto message = messages_.col(o);
-    const auto gradient = gradients().col(a);
-    if (entry_ == NoiseEntry::gradient) {
-        const auto move = [&](const auto& by) {
-            if (preconditioner_)
-                message = keep * models_.col(a) -
-                          step * preconditioner_->scales().col(a).cwiseProduct(by);
-            else
-                message = keep * models_.col(a) - step * by;
-        };
-        if (velocities_.cols() == 0) {
-            move(gradient + noise_.col(o));
-            return 0;
-        }
-        velocities_.col(a) *= options_.smoothing.momentum;
-        velocities_.col(a) += gradient + noise_.col(o);
-        move(velocities_.col(a));
-        return 0;
+    auto message = messages_.col(o).segment(first, count);
+    const auto model = models_.col(a).segment(first, count);
+    const auto gradient = gradients().col(a).segment(first, count);
+    const auto noise = noise_.col(o).segment(first, count);
+    if (entry_ != NoiseEntry::gradient) {
+        message = keep * model - step * gradient;
+        // Before the noise is added: beyond the limit, rounding the sum could depend on what the
+        // noise hides.
+        const std::size_t limited = limit_values(values_of(message), grid_limit_);
+        if (to.receiver != agents_[to.local_index].id)
+            round_message_to_grid(values_of(message), grid_step_);
+        message += noise;
+        return limited + limit_and_round(values_of(message));
     }
-    message = keep * models_.col(a) - step * gradient;
-    // Before the noise is added: beyond the limit, rounding the sum could depend on what the noise
-    // hides.
-    const std::size_t limited = limit_values(values_of(message), grid_limit_);
-    if (to.receiver != agents_[to.local_index].id)
-        round_message_to_grid(values_of(message), grid_step_);
-    message += noise_.col(o);
+    const auto move = [&](const auto& by) {
+        if (preconditioner_)
+            message =
+                keep * model -
+                step * preconditioner_->scales().col(a).segment(first, count).cwiseProduct(by);
+        else
+            message = keep * model - step * by;
+    };
+    if (velocities_.cols() == 0) {
+        move(gradient + noise);
+    } else {
+        auto velocity = velocities_.col(a).segment(first, count);
+        velocity *= options_.smoothing.momentum;
+        velocity += gradient + noise;
+        move(velocity);
+    }
+    return limit_and_round(values_of(message));
+}
+
+std::size_t Trainer::limit_and_round(std::span<double> message) const {
+    const std::size_t limited = limit_values(message, message_limit_);
+    round_to_precision(message, network_.message_precision());
     return limited;
 }
 
-void Trainer::limit_messages(std::vector<std::size_t> limited) {
+void Trainer::make_messages(const std::function<std::size_t(std::size_t output)>& make) {
     const auto outputs = noise_source_.outputs();
+    std::vector<std::size_t> limited(outputs.size());
     parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
-        const std::span<double> message = values_of(messages_.col(o));
-        limited[static_cast<std::size_t>(o)] += limit_values(message, message_limit_);
-        round_to_precision(message, network_.message_precision());
+        const auto output = static_cast<std::size_t>(o);
+        limited[output] = make(output);
     });
     for (std::size_t o = 0; o < outputs.size(); ++o)
         if (limited[o] > 0) ++reports_[outputs[o].local_index].messages_limited;
+}
+
+void Trainer::send_models() {
+    messages_ = models_;
+    make_messages([this](std::size_t output) {
+        return limit_and_round(values_of(messages_.col(static_cast<Eigen::Index>(output))));
+    });
 }
 
 void Trainer::run_round(long round) {
@@ -208,13 +238,7 @@ void Trainer::run_round(long round) {
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);
-    const auto outputs = noise_source_.outputs();
-    std::vector<std::size_t> limited(outputs.size());
-    parallel_for(static_cast<long>(outputs.size()), options_.threads, [&](long o) {
-        const auto output = static_cast<std::size_t>(o);
-        limited[output] = make_message(step, output);
-    });
-    limit_messages(std::move(limited));
+    make_messages([this, step](std::size_t output) { return make_message(step, output); });
     if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
     show_messages({round, 0});
     seconds_.gradient +=
@@ -278,8 +302,7 @@ void Trainer::exchange_round(long round) {
 }
 
 void Trainer::exchange_models(long round, int first_step, const GossipPolynomial& gossip) {
-    messages_ = models_;
-    limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
+    send_models();
     exchange_and_mix({round, first_step}, gossip, false);
 }
 
@@ -397,8 +420,7 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
         const double before = gossip.before(step);
         if (step > 0) {
             if (before != 0) earlier_ = messages_;
-            messages_ = models_;
-            limit_messages(std::vector<std::size_t>(noise_source_.outputs().size()));
+            send_models();
             if (shown) show_messages(id);
         }
         mixing_->run({id,

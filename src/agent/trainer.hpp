@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -191,12 +192,18 @@ class Trainer {
     /// Draws part of the next round's noise during the exchange.
     /// @return whether more is left.
     bool draw_while_waiting();
-    /// @return number of limited values.
+    /// From model, gradient and noise, block by block. @return number of limited values.
     std::size_t make_message(double step, std::size_t output);
-    /// Limits outgoing messages to the range and rounds them to the network's precision; a report
-    /// counts a message once.
-    /// @param limited values of each that were limited before.
-    void limit_messages(std::vector<std::size_t> limited);
+    /// Coordinates [first, first + count).
+    std::size_t make_part(double step, std::size_t output, Eigen::Index first, Eigen::Index count);
+    /// Limits values of a message to the range and rounds them to the network's precision.
+    /// @return how many were limited.
+    std::size_t limit_and_round(std::span<double> message) const;
+    /// Makes all outgoing messages; a report counts each with limited values once.
+    /// @param make one of them, and returns how many of its values were limited.
+    void make_messages(const std::function<std::size_t(std::size_t output)>& make);
+    /// Makes the models the outgoing messages.
+    void send_models();
     void show_messages(ExchangeId id) const;
     /// x_u <- mean of all messages.
     void take_trusted_mean(long round);

@@ -64,6 +64,22 @@ HWY_INLINE void add_block(const Value* values, double scale, std::size_t size, d
     for (; k < size; ++k) sum[k] += std::trunc(static_cast<double>(values[k]) * scale);
 }
 
+/// out[k] = unit trunc(scale values[k]).
+template <class Value>
+HWY_INLINE void truncate_block(
+    const Value* values, double scale, double unit, std::size_t size, double* out) {
+    const hn::ScalableTag<double> d;
+    const std::size_t lanes = hn::Lanes(d);
+    const auto factor = hn::Set(d, scale), step = hn::Set(d, unit), zero = hn::Zero(d);
+    std::size_t k = 0;
+    for (; k + lanes <= size; k += lanes) {
+        const auto whole = hn::Trunc(hn::Mul(load_doubles(d, values + k), factor));
+        hn::StoreU(hn::Mul(hn::Add(zero, whole), step), d, out + k);
+    }
+    for (; k < size; ++k)
+        out[k] = (0.0 + std::trunc(static_cast<double>(values[k]) * scale)) * unit;
+}
+
 void square_floats(const float* values, std::size_t blocks, double* partial) {
     square_blocks(values, blocks, partial);
 }
@@ -75,6 +91,15 @@ void add_floats(const float* values, double scale, std::size_t size, double* sum
 }
 void add_doubles(const double* values, double scale, std::size_t size, double* sum) {
     add_block(values, scale, size, sum);
+}
+
+void truncate_floats(
+    const float* values, double scale, double unit, std::size_t size, double* out) {
+    truncate_block(values, scale, unit, size, out);
+}
+void truncate_doubles(
+    const double* values, double scale, double unit, std::size_t size, double* out) {
+    truncate_block(values, scale, unit, size, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -92,6 +117,8 @@ HWY_EXPORT(square_floats);
 HWY_EXPORT(square_doubles);
 HWY_EXPORT(add_floats);
 HWY_EXPORT(add_doubles);
+HWY_EXPORT(truncate_floats);
+HWY_EXPORT(truncate_doubles);
 
 namespace {
 
@@ -139,6 +166,18 @@ void add_truncated(std::span<const double* const> columns,
                    std::span<const double> scales,
                    std::span<double> sum) {
     add_columns(columns, scales, sum, HWY_DYNAMIC_DISPATCH(add_doubles));
+}
+void truncate_to_units(std::span<const float> values,
+                       double scale,
+                       double unit,
+                       std::span<double> out) {
+    HWY_DYNAMIC_DISPATCH(truncate_floats)(values.data(), scale, unit, out.size(), out.data());
+}
+void truncate_to_units(std::span<const double> values,
+                       double scale,
+                       double unit,
+                       std::span<double> out) {
+    HWY_DYNAMIC_DISPATCH(truncate_doubles)(values.data(), scale, unit, out.size(), out.data());
 }
 
 }  // namespace sotto

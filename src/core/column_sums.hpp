@@ -20,4 +20,16 @@ void add_truncated(std::span<const double* const> columns,
                    std::span<const double> scales,
                    std::span<double> sum);
 
+/// out[k] = unit trunc(scale values[k]), in one pass; zeros are positive. The same bits as
+/// add_truncated to zeros and a product with `unit`, on every level.
+/// @param values finite, as many as `out` has.
+void truncate_to_units(std::span<const float> values,
+                       double scale,
+                       double unit,
+                       std::span<double> out);
+void truncate_to_units(std::span<const double> values,
+                       double scale,
+                       double unit,
+                       std::span<double> out);
+
 }  // namespace sotto

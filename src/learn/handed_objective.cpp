@@ -75,10 +75,14 @@ void require_short(const HandedGradients& sum,
                         clip_norm));
 }
 
-/// sum += trunc(steps values).
+/// sum = grid_step trunc(steps values).
 template <class Value>
-void add_in_steps(const Value* values, double steps, Eigen::Ref<Eigen::VectorXd> sum) {
-    add_truncated({&values, 1}, {&steps, 1}, {sum.data(), static_cast<std::size_t>(sum.size())});
+void put_on_grid(const Value* values,
+                 double steps,
+                 double grid_step,
+                 Eigen::Ref<Eigen::VectorXd> sum) {
+    const auto size = static_cast<std::size_t>(sum.size());
+    truncate_to_units(std::span(values, size), steps, grid_step, {sum.data(), size});
 }
 
 }  // namespace
@@ -155,7 +159,7 @@ void HandedObjective::add_handed_sums(const Eigen::Ref<const Eigen::VectorXd>& m
     const double steps = share_of_clip(clip_norm, grid_step) / grid_step;
     const bool several = std::ssize(rows) > most_at_once();
     Eigen::VectorXd total = Eigen::VectorXd::Zero(several ? dimension_ : 0);
-    sum.setZero();
+    if (rows.empty()) sum.setZero();
     for_each_part(rows, [&](Rows part) {
         const HandedSum handed = sum_of(model, part, clip_norm);
         for (const double norm : handed.norms) {
@@ -166,12 +170,11 @@ void HandedObjective::add_handed_sums(const Eigen::Ref<const Eigen::VectorXd>& m
             if (several)
                 total += all.col(0).template cast<double>();
             else
-                add_in_steps(all.data(), steps, sum);
+                put_on_grid(all.data(), steps, grid_step, sum);
         };
         std::visit(use, *handed.sum);
     });
-    if (several) add_in_steps(total.data(), steps, sum);
-    sum *= grid_step;
+    if (several) put_on_grid(total.data(), steps, grid_step, sum);
 }
 
 Eigen::VectorXd HandedObjective::gradient_norms(const Eigen::Ref<const Eigen::VectorXd>& model,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -30,6 +31,15 @@ void expect_plain_sums(Eigen::Index size) {
             wanted[k] += std::trunc(static_cast<double>(places[j][k]) * scales[j]);
     add_truncated(std::span<const Value* const>(places), scales, sum);
     EXPECT_EQ(sum, wanted);
+
+    std::ranges::fill(sum, 0.0);
+    add_truncated(std::span(places).first(1), std::span(scales).first(1), sum);
+    wanted.clear();
+    for (const double units : sum) wanted.push_back(units * 0.375);
+    truncate_to_units(
+        std::span(places.front(), static_cast<std::size_t>(size)), scales.front(), 0.375, sum);
+    EXPECT_EQ(sum, wanted);
+    EXPECT_TRUE(std::ranges::none_of(sum, [](double x) { return x == 0 && std::signbit(x); }));
 }
 
 TEST(ColumnSums, AreThoseOfPlainLoopsForEverySize) {

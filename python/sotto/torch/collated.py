@@ -172,8 +172,14 @@ def _shapes(records: Sequence[Leaves]) -> torch.Tensor:
 
 
 def unfilled(tensors: Sequence[torch.Tensor], record: int) -> Leaves:
-    """The tensors of one record, from what `Collated.tensors` gives where shapes differ."""
-    lengths = iter(tensors[-1][record].tolist())
+    """The tensors of one record, from what `Collated.tensors` gives where shapes differ.
+
+    :raises NotImplementedError: in a pass that torch vectorises, where shapes cannot be read.
+    """
+    try:
+        lengths = iter(tensors[-1][record].tolist())
+    except RuntimeError as error:
+        raise NotImplementedError("records of different shapes take a pass each; pad all to one shape where you can") from error
     found: Leaves = []
     for column in tensors[:-1]:
         shape = [next(lengths) for _ in range(next(lengths))]

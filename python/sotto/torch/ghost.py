@@ -30,6 +30,7 @@ class _Call(NamedTuple):
     outputs: Tensors
     rule: Callable[[Tensors, Tensors], Found]
     versions: tuple[int, ...]
+    first: bool  # nothing that it was called with depends on parameters
 
     def changed(self) -> bool:
         """Whether somebody has written into the inputs or outputs since."""
@@ -49,6 +50,47 @@ def _tensors(values: Any) -> Tensors:
     return ()
 
 
+class _Slopes:
+    """The slopes of the outputs of one call, as the backward pass comes to them. `use` has them once all are known: what is done
+    with needs no memory then.
+
+    The backward pass comes by itself to all outputs but those that depend on no other call's: `asked` are those.
+    """
+
+    def __init__(self, call: _Call, use: Callable[[_Call, list[Optional[torch.Tensor]]], None]) -> None:
+        self._call: Optional[_Call] = call
+        self._use = use
+        self._found: list[Optional[torch.Tensor]] = [None] * len(call.outputs)
+        self._left = len(call.outputs)
+        self.asked = [i for i, output in enumerate(call.outputs) if call.first or output.is_leaf]
+        for i, output in enumerate(call.outputs):
+            if i not in self.asked:
+                output.register_hook(functools.partial(self.take, i))
+
+    def output(self, i: int) -> torch.Tensor:
+        """Before the backward pass."""
+        assert self._call is not None
+        return self._call.outputs[i]
+
+    def take(self, i: int, slope: torch.Tensor) -> None:
+        """The slope of output i is known."""
+        self._found[i] = slope
+        self._left -= 1
+        if self._left == 0:
+            self.finish()
+
+    def finish(self) -> None:
+        """Outputs without a slope have no effect."""
+        call, found = self._call, self._found
+        self.forget()
+        if call is not None:
+            self._use(call, found)
+
+    def forget(self) -> None:
+        """Nothing is needed any more."""
+        self._call, self._found = None, []
+
+
 class Tape:
     """The calls of a forward pass whose slopes are needed.
 
@@ -61,9 +103,13 @@ class Tape:
         self._copies = copies
         self._name = ""
 
-    def watch(self, inputs: Tensors, outputs: Tensors, rule: Callable[[Tensors, Tensors], Found]) -> None:
-        """Keeps what `rule` needs to find terms once the slopes of the outputs are known."""
-        self.calls.append(_Call(self._name, inputs, outputs, rule, _versions(inputs + outputs)))
+    def watch(self, inputs: Tensors, outputs: Tensors, rule: Callable[[Tensors, Tensors], Found], first: Optional[bool] = None) -> None:
+        """Keeps what `rule` needs to find terms once the slopes of the outputs are known.
+
+        :param first: whether the outputs depend on no other call's; None: as the inputs say.
+        """
+        alone = not any(tensor.requires_grad for tensor in inputs) if first is None else first
+        self.calls.append(_Call(self._name, inputs, outputs, rule, _versions(inputs + outputs), alone))
 
     def product(self, values: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]) -> torch.Tensor:
         """values (B, ..., in) times a matrix (out x in) plus a bias."""
@@ -91,12 +137,12 @@ class Tape:
             # Of several outputs one may be computed from another: slopes are those of what the layer gives away.
             output = outputs = tuple(x.view_as(x) for x in outputs)
         kept = _tensors(inputs)
+        first = not any(tensor.requires_grad for tensor in kept)
         if self._copies:
             kept = tuple(tensor.detach().clone() for tensor in kept)
             output = outputs[0].clone() if isinstance(output, torch.Tensor) else tuple(x.clone() for x in outputs)
-        self.watch(kept, outputs, functools.partial(RULES[type(layer)] if _has_rule(layer) else _by_record, layer))
+        self.watch(kept, outputs, functools.partial(RULES[type(layer)] if _has_rule(layer) else _by_record, layer), first)
         return output
-
 
     def _apart(self, values: Any) -> Any:
         """Copies of tensors in nested tuples, one for each, where copies are needed."""
@@ -162,6 +208,7 @@ class GhostGradients:
         self._model = model
         self._loss = loss
         self._flat = flat
+        self._total = torch.empty_like(flat.vector)
         self._copies = False
         self.unsafe = unsafe_part(model) or loss.unsafe_part()
         inner = {id(part) for layer in model.modules() if type(layer) in UNROLLED for part in layer.modules() if part is not layer}
@@ -188,7 +235,7 @@ class GhostGradients:
 
     def _run(self, batch: Batch) -> tuple[Tape, torch.Tensor]:
         with torch.enable_grad(), self._recording() as tape:
-            losses = self._loss(self._model(*batch.inputs), batch.targets, batch.records)
+            losses = self._loss(self._model(*(values.detach() for values in batch.inputs)), batch.targets, batch.records)
         return tape, losses
 
     def find(self, batch: Batch) -> RecordSum:
@@ -197,18 +244,31 @@ class GhostGradients:
         if not self._copies and any(call.changed() for call in tape.calls):
             self._copies = True
             tape, losses = self._run(batch)
-        outputs = [output for call in tape.calls for output in call.outputs]
-        found = list(torch.autograd.grad(losses.sum(), outputs, allow_unused=True) if outputs else ())
-        del losses, outputs
-        terms: dict[int, list[Any]] = {}
-        with torch.no_grad():
-            while tape.calls:  # the last one first; what is done with needs no memory
-                call = tape.calls.pop()
-                self._add(call, [found.pop() for _ in call.outputs][::-1], batch.records, terms)
+        terms = self._terms(tape, losses, batch.records)
         places = {id(parameter): self._flat.place(parameter) for parameter in self._flat.parameters}
-        return RecordSum({key: ParameterGradients(parts) for key, parts in terms.items()}, places, self._flat.vector, batch.records,
+        return RecordSum({key: ParameterGradients(parts) for key, parts in terms.items()}, places, self._total, batch.records,
                          tape.masks)
 
+    def _terms(self, tape: Tape, losses: torch.Tensor, records: int) -> dict[int, list[Any]]:
+        """What the gradients by each parameter are made of, found in the course of the backward pass."""
+        terms: dict[int, list[Any]] = {}
+        calls = [_Slopes(call, lambda call, slopes: self._add(call, slopes, records, terms)) for call in tape.calls]
+        tape.calls.clear()
+        try:
+            asked = [(call, i) for call in calls for i in call.asked]
+            outputs = [call.output(i) for call, i in asked]
+            found = list(torch.autograd.grad(losses.sum(), outputs, allow_unused=True) if outputs else ())
+            for (call, i), slope in zip(asked, found):
+                if slope is not None:
+                    call.take(i, slope)
+            for call in reversed(calls):
+                call.finish()
+        finally:
+            for call in calls:
+                call.forget()
+        return terms
+
+    @torch.no_grad()
     def _add(self, call: _Call, slopes: Sequence[Optional[torch.Tensor]], records: int, terms: dict[int, list[Any]]) -> None:
         if all(slope is None for slope in slopes):
             return

@@ -6,6 +6,7 @@ parameter with a function that gives its term (`terms`).
 """
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable, Iterator, Optional
 
 import torch
@@ -140,7 +141,21 @@ def _layer_norm(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:
 
 
 def _group_norm(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:
-    return _scaled(layer, lambda: functional.group_norm(inputs[0], layer.num_groups, None, None, layer.eps), slopes[0])
+    """torch's own sums for a batch, of one record that has the channels and groups of all."""
+    image, slope = inputs[0].contiguous(), slopes[0].contiguous()
+    records, channels = image.shape[:2]
+    positions, groups = image.numel() // (records * channels), layer.num_groups
+
+    @functools.lru_cache(maxsize=None)
+    def sums() -> list[torch.Tensor]:
+        _, means, scales = torch.native_group_norm(image, None, None, records, channels, positions, groups, layer.eps)
+        found = torch.ops.aten.native_group_norm_backward(
+            slope, image, means.view(1, -1), scales.view(1, -1), image.new_ones(records * channels), 1, records * channels, positions,
+            records * groups, [False, True, True])
+        return [values.view(records, channels) for values in found[1:]]
+
+    yield layer.weight, lambda: Rows(sums()[0])
+    yield layer.bias, lambda: Rows(sums()[1])
 
 
 def _instance_norm(layer: Any, inputs: Tensors, slopes: Tensors) -> Found:

@@ -21,7 +21,7 @@ from .losses import Loss, RecordLoss
 from .metrics import Evaluation, right_classes
 from .rows import RowCheck
 from .sums import RecordSum
-from .threads import cores_here, default_device, fair_threads, ranks_here, set_threads
+from .threads import cores_here, default_device, fair_threads, keep_freed_memory, ranks_here, set_threads
 
 _CHECKED_RECORDS = 3
 _EVALUATED_AT_ONCE = 256
@@ -106,6 +106,7 @@ class PrivatePeer(Loop):
             raise ModelError(f"agent: dimension {agent.dimension}; this model's is {dimension(model)} (sotto.torch.dimension)")
         self._agent = agent
         self._set_threads(threads)
+        keep_freed_memory()
         self.device = default_device() if device is None else torch.device(device)
         self._model = model.to(self.device)
         self._records = self._records_of(dataset)
@@ -133,7 +134,7 @@ class PrivatePeer(Loop):
         set_threads(count)
         if threads is None and self._agent.agent == 0 and count < cores_here():
             print(f"sotto.torch: {count} thread{'s' if count > 1 else ''} a rank ({ranks_here()} ranks on {cores_here()} cores); "
-                  "PrivatePeer(threads=) sets another number", file=sys.stderr)
+                  "threads= sets another number", file=sys.stderr)
 
     def _say(self) -> None:
         """Which way was taken and why: for the ledger, and on standard error."""

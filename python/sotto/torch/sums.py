@@ -18,21 +18,22 @@ def with_room(clip_norm: float, kind: torch.dtype) -> float:
 class RecordSum:
     """Gradients of B records by all parameters, which give a sum with weights, and norms.
 
-    :param gradients: of each parameter that has an effect.  :param places: of all parameters in a vector of d, such as `like`.
+    :param gradients: of each parameter that has an effect.  :param places: of all parameters in a vector of d, such as `total`.
+    :param total: d numbers, which every sum is written into: it lasts until the next one is asked for.
     :param masks: of Dropout, as they were drawn (`dropout.Masks`).
     """
 
-    def __init__(self, gradients: dict[Any, ParameterGradients], places: dict[Any, slice], like: torch.Tensor, records: int,
+    def __init__(self, gradients: dict[Any, ParameterGradients], places: dict[Any, slice], total: torch.Tensor, records: int,
                  masks: Any = None) -> None:
         self.masks = masks
         self._gradients, self._places = gradients, places
-        self._like, self._records = like, records
+        self._total, self._records = total, records
         self._norms: Optional[torch.Tensor] = None
 
     def norms(self) -> torch.Tensor:
         """(B,), double; NaN where a gradient is not finite, or its square is too large for the type of its numbers."""
         if self._norms is None:
-            total = torch.zeros(self._records, dtype=torch.float64, device=self._like.device)
+            total = torch.zeros(self._records, dtype=torch.float64, device=self._total.device)
             for gradients in self._gradients.values():
                 total += gradients.squared_norms()
             self._norms = torch.where(torch.isfinite(total), total, torch.full_like(total, float("nan"))).clamp(min=0).sqrt()
@@ -48,22 +49,23 @@ class RecordSum:
         norms = self.norms()
         if math.isnan(clip_norm):
             return torch.isfinite(norms).double()
-        return torch.nan_to_num(with_room(clip_norm, self._like.dtype) / norms, nan=0.0, posinf=1.0).clamp(max=1.0)
+        return torch.nan_to_num(with_room(clip_norm, self._total.dtype) / norms, nan=0.0, posinf=1.0).clamp(max=1.0)
 
     def clipped(self, place: int, clip_norm: float) -> torch.Tensor:
-        """What the record at this place adds to `clipped_sum`, d."""
+        """What the record at this place adds to `clipped_sum`, d; until the next sum."""
         weights = self.weights(clip_norm)
         alone = torch.zeros_like(weights)
         alone[place] = weights[place]
         return self.weighted(alone)
 
     def clipped_sum(self, clip_norm: float) -> torch.Tensor:
-        """The sum of the clipped gradients, d."""
+        """The sum of the clipped gradients, d; until the next sum."""
         return self.weighted(self.weights(clip_norm))
 
     def weighted(self, weights: torch.Tensor) -> torch.Tensor:
-        """The sum of the gradients, each times its weight (B,), as a vector of d. Records of weight 0 are left out."""
-        total = torch.empty_like(self._like)
+        """The sum of the gradients, each times its weight (B,), as a vector of d, until the next sum. Records of weight 0 are
+        left out."""
+        total = self._total
         kept = weights.nonzero().view(-1)
         everybody = len(kept) == self._records
         weights = (weights if everybody else weights[kept]).to(total.dtype)

@@ -87,6 +87,9 @@ class Products(NamedTuple):
             values = values * weights.view(-1, 1, 1, 1)
         groups, width, inputs = slopes.shape[1], slopes.shape[3], values.shape[3]
         shaped = total.view(groups, width, inputs)
+        if beta == 0 and slopes.shape[0] * slopes.shape[2] == 1:  # torch's product of such matrices writes twice
+            torch.mul(slopes.view(groups, width, 1), values.reshape(groups, 1, inputs), out=shaped)
+            return
         for group in range(groups):
             shaped[group].addmm_(slopes[:, group].reshape(-1, width).t(), values[:, group].reshape(-1, inputs), beta=beta)
 

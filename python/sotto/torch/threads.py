@@ -1,4 +1,4 @@
-"""Threads of an agent among the ranks of its host."""
+"""Threads of an agent among the ranks of its host, and its memory."""
 from __future__ import annotations
 
 import ctypes
@@ -10,6 +10,8 @@ import torch
 # Set for every rank by Open MPI, MPICH's and Intel's launcher, and Slurm.
 _RANKS_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE")
 _RANK_HERE = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of glibc's malloc.h
 
 
 def _from_environment(names: tuple[str, ...]) -> Optional[int]:
@@ -47,6 +49,17 @@ def set_threads(threads: int) -> None:
         ctypes.CDLL("libopenblas.so.0").openblas_set_num_threads(ctypes.c_int(threads))
     except (OSError, AttributeError):
         pass  # another BLAS, which goes by torch's number or has one thread
+
+
+def keep_freed_memory() -> None:
+    """Lets up to 256 MiB of freed memory stay with the process, where malloc is glibc's: every round asks for the same again, and
+    new pages cost more than what is computed in them."""
+    try:
+        settings = ctypes.CDLL(None).mallopt
+    except AttributeError:
+        return
+    settings(_M_MMAP_THRESHOLD, 32 << 20)
+    settings(_M_TRIM_THRESHOLD, 256 << 20)
 
 
 def default_device() -> torch.device:

@@ -86,8 +86,8 @@ def options_of_optimizer(optimizer: torch.optim.Optimizer, model: torch.nn.Modul
             "lr=...), or leave optimizer out (tune='auto' chooses the step); precondition_every=10 gives coordinates Adam's scales, the same "
             "at all agents")
     if {id(p) for group in optimizer.param_groups for p in group["params"]} != {id(p) for p in model.parameters() if p.requires_grad}:
-        raise ConfigError("optimizer: its parameters are not the trainable ones of the model; give it model.parameters(), and freeze "
-                          "others by requires_grad_(False)")
+        raise ConfigError("optimizer: its parameters are not the trainable ones of the model; make it from this model's parameters(), after "
+                          "sotto.torch.fix(), which returns a copy, and freeze others by requires_grad_(False)")
     for name, wanted in (("nesterov", False), ("maximize", False), ("dampening", 0)):
         if _the_one(optimizer, name) != wanted and not (name == "dampening" and _the_one(optimizer, "momentum") == 0):
             raise ConfigError(f"optimizer: {name}={_the_one(optimizer, name)} is not possible; use {name}={wanted}")

@@ -49,7 +49,7 @@ class StandInAgent:
             handed, norms = sums(self.model, part, self.clip_norm)
             assert handed.shape == (self.dimension,) and norms.shape == (len(part),)
             assert numpy.linalg.norm(handed) <= numpy.minimum(self.clip_norm, numpy.nan_to_num(norms)).sum() * (1 + 1e-6)
-            self.sums.append((handed, norms))
+            self.sums.append((handed.copy(), norms))
             total += handed
         return total
 

@@ -14,6 +14,7 @@ from per_record import CPU, assert_close, assert_same_sums, plain_gradients
 from stand_in_agent import StandInAgent
 from test_models import LOSS, Tied, TwoInputs, in_place, vectors, words
 from sotto.torch import ModelError, PrivatePeer, dimension, parameters
+from sotto.torch.checks import Modes
 from sotto.torch.data import Batch
 from sotto.torch.flat import FlatParameters
 from sotto.torch.ghost import GhostGradients
@@ -163,6 +164,20 @@ def test_an_encoder_with_records_second_is_not_known():
     except ModelError:
         return
     assert peer.gradients != "ghost"
+
+
+def test_one_record_of_every_round_is_compared_and_two_on_average():
+    model = nn.Linear(3, 2)
+    check = RowCheck(model, RecordLoss(LOSS, CPU), FlatParameters(model), Modes(model), CPU, 16)
+    counts, places = [], numpy.zeros(16)
+    for _ in range(4000):
+        check.begin_round()
+        chosen = check.choose(16)
+        assert chosen == sorted(set(chosen)) and len(chosen) >= 1
+        counts.append(len(chosen))
+        places[chosen] += 1
+    assert 1.9 < numpy.mean(counts) < 2.1 and places.min() > 400 and places.max() < 600
+    assert RowCheck(model, RecordLoss(LOSS, CPU), FlatParameters(model), Modes(model), CPU, 1).choose(1) == [0]
 
 
 @pytest.mark.parametrize("lengthen", [1.01, -1.0, 0.5])

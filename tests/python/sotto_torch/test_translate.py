@@ -49,7 +49,8 @@ def test_rounds_without_noise_are_steps_of_torch(options, schedule):
     (lambda p: torch.optim.SGD(p, lr=1, momentum=0.9, nesterov=True), "optimizer: nesterov=True is not possible; use nesterov=False"),
     (lambda p: torch.optim.SGD(p, lr=1, momentum=0.9, weight_decay=0.1), "use one of them, or l2= in place of weight_decay"),
     (lambda p: torch.optim.SGD([{"params": p[:1]}, {"params": p[1:], "lr": 2}], lr=1), "optimizer: lr differs between groups"),
-    (lambda p: torch.optim.SGD(p[:1], lr=1), "optimizer: its parameters are not the trainable ones of the model"),
+    (lambda p: torch.optim.SGD(p[:1], lr=1), "optimizer: its parameters are not the trainable ones of the model; "
+     r"make it from this model's parameters\(\), after sotto.torch.fix\(\)"),
 ])
 def test_other_optimisers_are_refused(make, message):
     model = nn.Linear(4, 2)
