@@ -49,6 +49,8 @@ def copy_pages():
         shutil.copy(picture, folder / "bench" / "results")
     shutil.copy(root / "bench" / "README.md", folder / "bench")
     shutil.copy(root / "CHANGELOG.md", folder)
+    (folder / "examples" / "heart").mkdir(parents=True)
+    shutil.copy(root / "examples" / "heart" / "README.md", folder / "examples" / "heart")
     shutil.copy(root / "README.md", folder / "index.md")
 
 
