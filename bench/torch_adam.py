@@ -25,7 +25,7 @@ import sotto
 import sotto.torch
 from torch_tuning import TOKENS, Attention, texts
 
-EPSILON, AGENTS, CLIP, SEEDS = 2, 4, 1.0, (1, 2, 3)
+EPSILON, AGENTS, RECORDS, CLIP, SEEDS = 2, 4, 2500, 1.0, (1, 2, 3)
 
 
 class LowRank(nn.Module):
@@ -59,7 +59,7 @@ def renamed(data):
 
 def task_of(name, seed):
     """Model, shards and test set."""
-    shards, test = [texts(2500, 100 + agent) for agent in range(AGENTS)], texts(3000, 99)
+    shards, test = [texts(RECORDS, 100 + agent) for agent in range(AGENTS)], texts(3000, 99)
     torch.manual_seed(seed)
     if name == "attention":
         return Attention(), shards, test
@@ -87,8 +87,8 @@ def by_sgd(name, step, seed, **options):
 def by_own_adam(name, step, seed, rounds, batch, floor=None):
     """The same for Adam of every agent's own noisy gradients; floor: of v in units of the noise's, without the noise's bias."""
     test, simulation = simulation_of(name, seed, mechanism="ldp", rounds=rounds, batch_size=batch, step_size=1)
-    random, records = numpy.random.default_rng(seed), 2500
-    noise = sotto.noise_multiplier(EPSILON, batch / records, rounds) * CLIP / batch
+    random, share = numpy.random.default_rng(seed), batch / RECORDS
+    noise = sotto.noise_multiplier(EPSILON, share, rounds) * CLIP / batch
     with simulation:
         peers = simulation.peers
         models = [sotto.torch.parameters(peer.model).astype(float) for peer in peers]
@@ -96,7 +96,7 @@ def by_own_adam(name, step, seed, rounds, batch, floor=None):
         for t in range(1, rounds + 1):
             messages = []
             for a, peer in enumerate(peers):
-                rows = peer._rows_of_records(models[a], numpy.flatnonzero(random.random(records) < batch / records)).astype(float)
+                rows = peer._rows_of_records(models[a], numpy.flatnonzero(random.random(RECORDS) < share)).astype(float)
                 rows *= numpy.minimum(1, CLIP / numpy.maximum(numpy.linalg.norm(rows, axis=1), 1e-12))[:, None]
                 noisy = rows.sum(0) / batch + noise * random.standard_normal(len(models[a]))
                 first[a] += 0.1 * (noisy - first[a])
@@ -131,7 +131,7 @@ def best_step(run, steps):
 
 def measured(name):
     tuning = by_sgd(name, 1.0, 1)[2]
-    rounds, batch = tuning["rounds"], tuning["batch_size"]
+    rounds, batch = tuning["rounds"], round(tuning["batch"] * RECORDS)
     print(f"{name}: {rounds} rounds, batches of {batch}", flush=True)
     rows = {
         "SGD": (functools.partial(by_sgd, name), (1.0, 2.0, 4.0)),

@@ -29,6 +29,10 @@ Checkpoint example() {
     checkpoint.data.key.fill(5);
     checkpoint.data.value.fill(6);
     checkpoint.model = Eigen::VectorXd::LinSpaced(50, -1, 1);
+    checkpoint.velocity = Eigen::VectorXd::LinSpaced(50, 2, 3);
+    checkpoint.mean = Eigen::VectorXd::LinSpaced(50, 4, 5);
+    checkpoint.anchor = Eigen::VectorXd::LinSpaced(50, 6, 7);
+    checkpoint.moments = Eigen::VectorXd::LinSpaced(50, 8, 9);
     checkpoint.revealed = "{}\n";
     checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
     return checkpoint;
@@ -52,6 +56,10 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
     EXPECT_EQ(read.data.key, written.data.key);
     EXPECT_EQ(read.data.value, written.data.value);
     EXPECT_EQ(read.model, written.model);
+    EXPECT_EQ(read.velocity, written.velocity);
+    EXPECT_EQ(read.mean, written.mean);
+    EXPECT_EQ(read.anchor, written.anchor);
+    EXPECT_EQ(read.moments, written.moments);
     EXPECT_EQ(read.revealed, written.revealed);
     EXPECT_EQ(read.own_options, written.own_options);
 }
@@ -61,13 +69,13 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
     const std::filesystem::path file = folder.path("agent");
     (void)write_checkpoint(file, example());
     std::string bytes = read_file(file);
-    for (const int version : {1, 2, 3, 4, 5, 7}) {
+    for (const int version : {1, 2, 3, 4, 5, 6, 8}) {
         bytes[8] = static_cast<char>(version);
         std::ofstream(file, std::ios::binary) << bytes;
         const std::string message =
             test::message_of<DataError>([&] { (void)read_checkpoint(file); });
         EXPECT_TRUE(
-            test::contains(message, "has version " + std::to_string(version) + " (allowed: 6)"));
+            test::contains(message, "has version " + std::to_string(version) + " (allowed: 7)"));
         // Those had the sealed seeds inside, where they cannot be erased.
         EXPECT_EQ(message.find("hold the agent's seeds") != std::string::npos, version < 3)
             << message;

@@ -37,7 +37,8 @@ OptionTexts texts_of(const std::string& ini) {
 
 /// Of the run, its peers and keys; nothing in it has its default.
 OptionTexts other_run() {
-    return {{"eval-every", "6"},
+    return {{"precondition-every", "5"},
+            {"eval-every", "6"},
             {"eval-records", "450"},
             {"optimality-gap", "off"},
             {"tensorboard", "on"},
@@ -157,6 +158,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "temporal",
                                      "temporal-restart",
                                      "eval-every",
+                                     "precondition-every",
                                      "eval-records",
                                      "dry-run",
                                      "noise-seed",
