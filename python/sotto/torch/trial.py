@@ -88,7 +88,9 @@ def _try(found: Prepared, device: torch.device) -> None:
         except FAILURES as error:
             if isinstance(error, ModelError):
                 raise
-            raise ModelError(f"model: a pass of {batch.records} records fails: {first_line(error)}; it must take batches of any size") from error
+            remedy = ("give torch.utils.checkpoint.checkpoint use_reentrant=False" if "Checkpointing is not compatible" in str(error) else
+                      "it must take batches of any size")
+            raise ModelError(f"model: a pass of {batch.records} records fails: {first_line(error)}; {remedy}") from error
     buffers.check()
 
 

@@ -7,6 +7,7 @@ import re
 import psutil
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset, TensorDataset
@@ -260,6 +261,22 @@ class Tagger(nn.Module):
 
     def forward(self, x):
         return self.out(self.layer(self.embedding(x))[0]).transpose(1, 2)
+
+
+class Checkpointed(nn.Module):
+    def __init__(self, **how):
+        super().__init__()
+        self.first, self.second, self._how = nn.Sequential(nn.Linear(4, 8), nn.Tanh()), nn.Linear(8, 2), how
+
+    def forward(self, x):
+        return self.second(torch.utils.checkpoint.checkpoint(self.first, x, **self._how))
+
+
+def test_activations_may_be_computed_again():
+    _, found = trained(Checkpointed(use_reentrant=False), VECTORS, loss=CROSS_ENTROPY, rounds=30, step_size=4)
+    assert found.accuracy > 0.8
+    with pytest.raises(sotto.torch.ModelError, match="use_reentrant=False"):
+        trained(Checkpointed(use_reentrant=True), VECTORS, loss=CROSS_ENTROPY)
 
 
 def test_the_accuracy_of_sequences_is_the_share_of_positions():
