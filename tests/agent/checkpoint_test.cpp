@@ -86,7 +86,9 @@ TEST(Checkpoint, HasNoModelBeforeTheFirstRoundAndOneAfterwards) {
     Checkpoint first = example();
     first.round = first.phase_round = 0;
     EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
-    first.model.resize(0);
+    for (Eigen::VectorXd* vector :
+         {&first.model, &first.velocity, &first.mean, &first.anchor, &first.moments})
+        vector->resize(0);
     EXPECT_EQ(checkpoint_from_bytes(to_bytes(first), "a test").checkpoint.model.size(), 0);
     first.round = 1;
     EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
@@ -110,6 +112,8 @@ TEST(Checkpoint, HasADigestOfItsContent) {
     with([](Checkpoint& c) { c.data.key[3] ^= 1; });
     with([](Checkpoint& c) { c.data.value[3] ^= 1; });
     with([](Checkpoint& c) { c.model(3) = 0; });
+    with([](Checkpoint& c) { c.anchor(3) = 0; });
+    with([](Checkpoint& c) { c.moments(3) = 0; });
     with([](Checkpoint& c) { c.revealed += "{}\n"; });
     with([](Checkpoint& c) { c.own_options["epsilon"] = "300"; });
     with([](Checkpoint& c) { c.own_options.clear(); });
