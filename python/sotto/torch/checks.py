@@ -15,7 +15,7 @@ import torch
 from .data import Batch
 from .errors import ModelError
 from .flat import FlatParameters
-from .ghost import GhostGradients
+from .ghost import GhostGradients, layers_without_rule
 from .gradients import FAILURES, WAYS, RecordGradients, SingleGradients, VectorisedGradients, first_line
 from .losses import RecordLoss
 from .recordwise import unsafe_part
@@ -255,7 +255,9 @@ def choose_way(name: str, model: torch.nn.Module, loss: RecordLoss, flat: FlatPa
 def _choose_safe_way(model: torch.nn.Module, loss: RecordLoss, flat: FlatParameters, checks: Checks,
                      batch: Optional[Batch]) -> Choice:
     unknown = unsafe_part(model) or loss.unsafe_part()
-    no_ghost, detail = f"ghost norms are for sequences of known layers only, and {unknown}", ""
+    no_ghost, detail = f"ghost norms are chosen for torch.nn.Sequential of known layers only, and {unknown}", ""
+    if unknown is not None and not layers_without_rule(model):
+        no_ghost += "; gradients='ghost' takes this model too, and is faster, if you promise that it mixes no records"
     if unknown is None:
         try:
             way: RecordGradients = GhostGradients(model, loss, flat)

@@ -179,7 +179,7 @@ def unfilled(tensors: Sequence[torch.Tensor], record: int) -> Leaves:
     try:
         lengths = iter(tensors[-1][record].tolist())
     except RuntimeError as error:
-        raise NotImplementedError("records of different shapes take a pass each; pad all to one shape where you can") from error
+        raise NotImplementedError("records of different shapes take a pass each; pad all to one shape where you can, and see gradients='ghost' for LSTM and GRU") from error
     found: Leaves = []
     for column in tensors[:-1]:
         shape = [next(lengths) for _ in range(next(lengths))]

@@ -122,12 +122,15 @@ class Loop:
     def train(self, callbacks: Sequence[Callable[[Any], Any]] = ()) -> dict[str, Any]:
         """All rounds that are left, then `finish`. COLLECTIVE over all agents.
 
-        :param callbacks: each is called with this peer after every epoch, on every rank; `peer.stop()` ends the training.
+        :param callbacks: each is called with this peer after every epoch, on every rank, but not after the rounds of an epoch that
+            a stop has cut short; `peer.stop()` ends the training.
         :returns: the JSON of `sotto train`.
         """
         while self._agent.more:
             for _ in self:
                 self.step()
+            if self._agent.round < self._agent.rounds and self._agent.round % len(self) != 0:
+                break
             for callback in callbacks:
                 callback(self)
         return self.finish()

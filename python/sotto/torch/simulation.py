@@ -140,7 +140,8 @@ def simulate(model: torch.nn.Module, shards: Any, *, agents: Optional[int] = Non
 
     :param model: of every agent at the start; each gets a copy, and this one stays as it is.
     :param shards: the records of each agent, a list of what make_private takes as `data`; or with `agents` one data set, which
-        is dealt to them at random (`seed`), in parts that differ by one record at most.
+        is dealt to them at random (`seed`), in parts that differ by one record at most. So is a DataLoader's, whose batch_size
+        is then that of all agents together.
     :param others: as of make_private, `resume` too; `seed` makes each agent's dropout that of its process.
     :raises ModelError, ConfigError: as make_private; ConfigError for shards that are no list without `agents`.
     """
@@ -170,7 +171,12 @@ def _dealt(shards: Any, agents: Optional[int], seed: Optional[int]) -> list[Any]
             raise ConfigError(f"shards: {len(shards)} are given" + (f", and agents: {agents}; leave agents out" if shards else
                               "; give the records of each agent"))
         return list(shards)
-    if agents is None or agents < 1 or agents > len(shards):
-        raise ConfigError(f"agents: {agents} is not allowed for one data set (1 to {len(shards)}, its records; or give a list of shards)")
+    records = len(shards.dataset if isinstance(shards, DataLoader) else shards)
+    if agents is None or agents < 1 or agents > records:
+        raise ConfigError(f"agents: {agents} is not allowed for one data set (1 to {records}, its records; or give a list of shards)")
+    if isinstance(shards, DataLoader):
+        batch = None if shards.batch_size is None else max(1, round(shards.batch_size / agents))
+        return [DataLoader(part, batch_size=batch, collate_fn=shards.collate_fn, num_workers=shards.num_workers)
+                for part in _dealt(shards.dataset, agents, seed)]
     order = torch.randperm(len(shards), generator=torch.Generator().manual_seed(0 if seed is None else seed)).tolist()
     return [Subset(shards, order[agent::agents]) for agent in range(agents)]

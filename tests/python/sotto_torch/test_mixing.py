@@ -185,7 +185,8 @@ def test_opting_in_to_ghost_norms_is_stated():
 @pytest.mark.parametrize("make, data, way, why", [
     (lambda: nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)).double(), vectors, "ghost", "a sequence of known layers"),
     (lambda: ScaledByTheLargest().double(), lambda: TensorDataset(torch.rand(9, 5).double(), torch.randint(2, (9,))), "vectorised",
-     "every record by itself, all at once .ghost norms are for sequences of known layers only, and the model itself .ScaledByTheLargest."),
+     "every record by itself, all at once .ghost norms are chosen for torch.nn.Sequential of known layers only, and the model itself "
+     ".ScaledByTheLargest..*; gradients='ghost' takes this model too"),
     (lambda: Routes().double(), vectors, "one-by-one", "torch cannot vectorise the model"),
 ])
 def test_the_way_and_its_reason_are_always_said(make, data, way, why, capsys):

@@ -396,6 +396,24 @@ def ledger(directory):
     return json.loads(open(f"{directory}/ledger.json").read())
 
 
+def test_callbacks_are_called_after_whole_epochs():
+    seen = []
+    with sotto.torch.make_private(nn.Linear(4, 2), data=VECTORS, loss=CROSS_ENTROPY, **(PLAN | {"rounds": 25})) as peer:
+        peer.train(callbacks=[lambda peer: seen.append(peer.agent.round)])
+    assert seen == [10, 20, 25]
+    with sotto.torch.make_private(nn.Linear(4, 2), data=VECTORS, loss=CROSS_ENTROPY, **PLAN) as stopped:
+        step = stopped.step
+
+        def step_and_stop():
+            step()
+            if stopped.agent.round == 13:  # as another rank does, in the middle of an epoch
+                stopped.stop()
+
+        stopped.step = step_and_stop
+        stopped.train(callbacks=[lambda peer: seen.append(peer.agent.round)])
+    assert seen == [10, 20, 25, 10] and stopped.agent.round == 13
+
+
 def test_a_stop_ends_at_once_and_can_be_resumed():
     model = nn.Linear(4, 2)
     peer = sotto.torch.make_private(model, data=VECTORS, loss=CROSS_ENTROPY, **PLAN)

@@ -4,6 +4,7 @@ import pathlib
 
 import numpy
 import pytest
+import torch
 from small_run import OPTIONS, model, shard
 
 sotto = pytest.importorskip("sotto")
@@ -51,6 +52,14 @@ def test_one_data_set_is_dealt_to_agents(tmp_path):
     assert all((first.state_dict()[name] == value).all() for name, value in before.items())
     simulation.close()
     assert simulation.peers[2].evaluate(whole).accuracy > 0.8 and simulation.summary["epsilon"] <= 8
+
+
+def test_the_data_set_of_a_loader_is_dealt_to_agents(tmp_path):
+    loader = torch.utils.data.DataLoader(shard(1, 1000), batch_size=200, shuffle=True)
+    with sotto.torch.simulate(model(), loader, agents=4, run_directory=str(tmp_path / "run"), epochs=2, max_grad_norm=1.0,
+                              step_size=0.5, **OPTIONS) as simulation:
+        assert [(len(peer._records), peer.agent.batch_size) for peer in simulation.peers] == [(250, 50)] * 4
+        assert simulation.agent.rounds == 10
 
 
 def test_a_simulation_stops_where_it_is_told(tmp_path):
