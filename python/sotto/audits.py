@@ -101,6 +101,8 @@ class _Watched:
 
         def watched(model: Vector, rows: Rows, *clip_norm: float) -> Any:
             said = find(model, rows, *clip_norm)
+            # A copy: the function may use the memory again when it is asked for the others.
+            said = (np.array(said[0]), *said[1:]) if self._audited.clipped else np.array(said)
             place = (agent, self._audited.agents.round)
             canaries = self._full_canaries(agent, model, rows)
             others = rows[~np.isin(rows, canaries)]

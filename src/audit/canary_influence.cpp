@@ -147,6 +147,13 @@ double CanaryInfluenceResult::width() const {
     return widest;
 }
 
+bool CanaryInfluenceResult::informative() const {
+    return width() <= widest_influence &&
+           std::ranges::all_of(targets, [](const CanaryInfluence& influence) {
+               return influence.upper >= least_influence;
+           });
+}
+
 nlohmann::ordered_json CanaryInfluenceResult::json() const {
     nlohmann::ordered_json json;
     json["observer"] = view;
@@ -165,9 +172,7 @@ nlohmann::ordered_json CanaryInfluenceResult::json() const {
                                   {"ratio_upper", influence.upper},
                                   {"noise_ratio", influence.noise_ratio}});
     json["width"] = width();
-    json["verdict"] = !findings.empty()             ? "failed"
-                      : width() <= widest_influence ? "passed"
-                                                    : "inconclusive";
+    json["verdict"] = !findings.empty() ? "failed" : informative() ? "passed" : "inconclusive";
     json["findings"] = findings;
     return json;
 }

@@ -45,11 +45,16 @@ struct CanaryInfluenceResult {
 
     /// Half of the widest interval of a ratio.
     [[nodiscard]] double width() const;
+    /// Whether twice what is accounted for would be seen: width() is at most widest_influence, and
+    /// no interval of a ratio is below least_influence.
+    [[nodiscard]] bool informative() const;
     [[nodiscard]] nlohmann::ordered_json json() const;
 };
 
 /// Largest half width of an interval that says something: twice what is accounted for is seen.
 inline constexpr double widest_influence = 0.5;
+/// Where canaries surely show less than this, they are not in the messages as they should be.
+inline constexpr double least_influence = 0.5;
 
 /// Measures how much canaries change recorded messages. Of every agent outside the view, with Z the
 /// modes of its contributions (read_contribution_modes) without everything known (`sent` of others,

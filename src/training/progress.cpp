@@ -69,7 +69,8 @@ std::string command_to_go_on(const TrainConfig& config,
                              int processes,
                              const std::string& run_directory) {
     if (config.task.task == python_task_name)
-        return fmt::format("the same program with resume=\"{}\"", run_directory);
+        return fmt::format("the same program with resume=\"{}\" in place of options of the plan",
+                           run_directory);
     std::vector<std::string> words{"sotto", "train", "--resume", run_directory};
     if (processes > 1) words.insert(words.begin(), {"mpirun", "-n", std::to_string(processes)});
     return shell_line(words);

@@ -120,6 +120,17 @@ TEST(CanaryInfluence, OfWeakerNoiseIsFound) {
     EXPECT_EQ(result.json().at("verdict"), "failed");
 }
 
+TEST(CanaryInfluence, OfCanariesThatHardlyShowIsInconclusive) {
+    CanariesOf run("pairs");
+    CoinSabotage shorter;
+    shorter.clip_factor = 0.2;
+    const CanaryInfluenceResult result = run.run(shorter);
+    EXPECT_LT(result.targets[0].upper, 0.5);
+    EXPECT_LT(result.width(), 0.5);
+    EXPECT_TRUE(result.findings.empty());
+    EXPECT_EQ(result.json().at("verdict"), "inconclusive");
+}
+
 TEST(CanaryInfluence, OfALongerClipIsFound) {
     CanariesOf run("ldp");
     CoinSabotage longer;

@@ -90,6 +90,30 @@ def test_few_canaries_say_nothing() -> None:
     assert said["verdict"] == "inconclusive" and said["consistent"] and said["width"] > 0.5
 
 
+def with_one_memory(find: Callable[..., Any]) -> Callable[..., Any]:
+    """The same program, whose sums are all in one place."""
+    memory = np.zeros(12)
+
+    def found(model: Array, rows: Array, clip_norm: float) -> tuple[Array | None, Array]:
+        total, norms = find(model, rows, clip_norm)
+        if total is None:
+            return None, norms
+        memory[:] = total
+        return memory, norms
+
+    return found
+
+
+def test_a_program_may_use_its_memory_again() -> None:
+    said = audit([with_one_memory(clips(shard)) for shard in SHARDS], True, confidence=1 - 1e-6)
+    assert said["verdict"] == "passed" and said["epsilon_lower"] > 0.6 * said["epsilon"]
+
+
+def test_canaries_that_hardly_show_say_nothing() -> None:
+    said = audit([clips(shard, scale=0.1) for shard in SHARDS], True)
+    assert said["verdict"] == "inconclusive" and said["width"] < 0.5 and said["agents"][0]["ratio_upper"] < 0.5
+
+
 def test_norms_are_measured_before_an_audit() -> None:
     tuned = {"rounds": None, "batch_size": None, "clip_norm": None, "step_size": None, "participation": None, "tune": "auto"}
     said = audit([of_records(shard) for shard in SHARDS], confidence=1 - 1e-6, **tuned)

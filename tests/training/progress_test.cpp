@@ -65,7 +65,7 @@ TEST(CommandToGoOn, StartsAsManyProcesses) {
     TrainConfig of_a_program;
     of_a_program.task.task = "python";
     EXPECT_EQ(command_to_go_on(of_a_program, 20, "runs/a"),
-              "the same program with resume=\"runs/a\"");
+              "the same program with resume=\"runs/a\" in place of options of the plan");
 }
 
 /// What a training of these options prints, and its log.
