@@ -70,7 +70,7 @@ OptionFormat<std::optional<EvaluatedRecords>> evaluated_records() {
         }};
 }
 
-std::vector<Option<TrainConfig>> evaluation_options() {
+std::vector<Option<TrainConfig>> preconditioner_options() {
     return {{{.name = "precondition-every",
               .help = "rounds R between renewals of a preconditioner that all agents share, like "
                       "Adam's (0: none, plain SGD)",
@@ -84,8 +84,11 @@ transformer it was no better than SGD with a well-chosen step. It needs noise on
 rounds, a fixed symmetric mixing matrix, and no agents that join.)",
               .ranks_must_agree = true},
              bound(
-                 [](auto& c) -> auto& { return c.plan.precondition_every; }, whole(0))},
-            {{.name = "eval-every",
+                 [](auto& c) -> auto& { return c.plan.precondition_every; }, whole(0))}};
+}
+
+std::vector<Option<TrainConfig>> evaluation_options() {
+    return {{{.name = "eval-every",
               .help = "rounds between evaluations (0: fifty evaluations per run)",
               .ranks_must_agree = true,
               .beside_run = true,
@@ -239,8 +242,8 @@ rank per agent). Computation is measured here, with this machine's cores for eac
 }  // namespace
 
 OptionGroup<TrainConfig>& run_options() {
-    static OptionGroup<TrainConfig> group =
-        option_group<TrainConfig>("Run", {evaluation_options(), view_options(), start_options()});
+    static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
+        "Run", {preconditioner_options(), evaluation_options(), view_options(), start_options()});
     return group;
 }
 

@@ -24,6 +24,7 @@
 #include "training/learnt_clip.hpp"
 #include "training/local_agents.hpp"
 #include "training/participants.hpp"
+#include "training/preconditioning.hpp"
 #include "training/resume.hpp"
 #include "training/stop_signal.hpp"
 #include "training/train_report.hpp"
@@ -51,32 +52,6 @@ void require_possible_precision(const TrainConfig& config,
         refuse(
             "where inputs are fixed in advance: what an observer sees of messages it does not "
             "hear would not be what partial views count");
-}
-
-/// @throws ConfigError if agents cannot share a preconditioner as configured.
-void require_possible_preconditioner(const Run& run) {
-    const TrainConfig& config = run.config;
-    if (config.plan.precondition_every == 0) return;
-    const auto refuse_if = [&](bool refused, const std::string& why) {
-        if (refused)
-            throw ConfigError(fmt::format("precondition-every: {} is not possible {} (allowed: 0)",
-                                          config.plan.precondition_every,
-                                          why));
-    };
-    refuse_if(
-        !find_mechanism("mechanism", config.plan.mechanism).independent_rounds(),
-        fmt::format("with mechanism {}, whose noise is on messages, or correlated over rounds",
-                    config.plan.mechanism));
-    refuse_if(run.plan.aggregation == Aggregation::gossip &&
-                  (!run.topography.mixing.symmetric() || !run.topography.later_mixing.empty()),
-              "with mixing matrices that are not symmetric or change, with which models do not "
-              "agree on their mean");
-    refuse_if(config.secure_sum, "with --secure-sum on, whose sums are those of rounds");
-    refuse_if(!config.record_views.empty() || config.record_wire,
-              "with --record-view, whose files hold rounds without a preconditioner");
-    refuse_if(config.plan.learn_clip, "with --clip-norm learnt, whose clip is part of the model");
-    refuse_if(!config.spares.empty() || (config.resume && !config.resume->joining.empty()),
-              "with agents that join, who do not know what gradients were");
 }
 
 /// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
@@ -170,12 +145,8 @@ Ledger open_ledger(const Run& run,
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
             std::back_inserter(record.more_statements));
     std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
-    if (run.config.plan.precondition_every > 0)
-        record.more_statements.push_back(
-            fmt::format("every {} rounds agents also exchange models until they agree, and scale "
-                        "steps by what these show of gradients. Both follow from messages of "
-                        "rounds, and tell nothing new to whoever sees all of these",
-                        run.config.plan.precondition_every));
+    std::ranges::move(preconditioner_statements(run.config),
+                      std::back_inserter(record.more_statements));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
     Ledger ledger(std::move(record));
     run.network.agree([&] {

@@ -24,10 +24,10 @@
 #include "training/learnt_clip.hpp"
 #include "training/manifest.hpp"
 #include "training/open_run.hpp"
+#include "training/preconditioning.hpp"
 #include "training/prepare_run.hpp"
 #include "training/run_accounts.hpp"
 #include "training/stop_signal.hpp"
-#include "training/train_report.hpp"
 #include "training/training_without_privacy.hpp"
 #include "trust/seed_agreement.hpp"
 
@@ -191,18 +191,6 @@ void TrainingLoop::report_evaluation(ModelStage stage) {
 }
 
 namespace {
-
-Preconditioning configured_preconditioning(const Run& run) {
-    // What is left of shared noise is this times its size before mixing.
-    constexpr double difference = 1e-4;
-    constexpr int most_exchanges = 1000;
-    Preconditioning options{.every = run.config.plan.precondition_every};
-    if (options.every == 0) return options;
-    options.noise_variance = mean_noise_variance(run.plan);
-    if (run.plan.aggregation == Aggregation::gossip)
-        options.consensus = consensus_gossip(run.topography.mixing, difference, most_exchanges);
-    return options;
-}
 
 TrainerOptions trainer_options(const PreparedRun& prepared) {
     const Run& run = prepared.run;

@@ -101,22 +101,6 @@ TEST(PrepareRun, RefusesWhatItCannotAccountFor) {
                         c.secure_sum = true;
                     }),
                     "trusted aggregator");
-    const auto preconditioned = [&](auto&& change) {
-        return with([&](TrainConfig& c) {
-            c.plan.precondition_every = 5;
-            change(c);
-        });
-    };
-    for (const char* mechanism : {"anti-pgd", "zip-dl"})
-        expect_contains(
-            preconditioned([&](TrainConfig& c) { c.plan.mechanism = mechanism; }),
-            std::string("precondition-every: 5 is not possible with mechanism ") + mechanism);
-    expect_contains(preconditioned([](TrainConfig& c) { c.secure_sum = true; }),
-                    "precondition-every: 5 is not possible with --secure-sum on");
-    expect_contains(preconditioned([](TrainConfig& c) { c.record_views = {1}; }),
-                    "precondition-every: 5 is not possible with --record-view");
-    expect_contains(preconditioned([](TrainConfig& c) { c.graph.mixing_schedule = "random"; }),
-                    "precondition-every: 5 is not possible with mixing matrices that");
     // Nothing was trained, so nothing was left.
     EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
 
