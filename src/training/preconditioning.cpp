@@ -31,7 +31,8 @@ void require_possible_preconditioner(const Run& run) {
                                           why));
     };
     refuse_if(
-        !find_mechanism("mechanism", config.plan.mechanism).independent_rounds(),
+        !run.plan.noiseless() &&
+            !find_mechanism("mechanism", config.plan.mechanism).independent_rounds(),
         fmt::format("with mechanism {}, whose noise is on messages, or correlated over rounds",
                     config.plan.mechanism));
     refuse_if(run.plan.aggregation == Aggregation::gossip &&
