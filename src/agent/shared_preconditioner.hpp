@@ -22,7 +22,7 @@ struct MotionWeights {
 };
 
 /// For the rounds begin to end - 1, in which x moves by -eta_t u_t, u_t = B u_(t-1) + g_t: c_s =
-/// sum over t of eta_t B^(t - s), max(s, begin) <= t < end, for s >= 0. Cost: O(end - begin), times
+/// sum over t of eta_t B^(t - s), max(s, begin) <= t < end, for s >= 0. Cost: O(end - begin), plus
 /// the rounds after which B^k is below 1e-12.
 /// @param momentum B in [0, 1).
 [[nodiscard]] MotionWeights motion_weights(const StepSchedule& steps,
@@ -32,15 +32,15 @@ struct MotionWeights {
 
 /// A diagonal preconditioner P, x <- W (x - eta P u), that divides by gradients' second moments as
 /// Adam does and is the same at all agents, so that noise that agents share still cancels. Every R
-/// rounds agents exchange models until they agree, and each computes, from the common model x now
-/// and x' at the last renewal (E. Kingma and J. Ba 2015; bias of the noise as in Tang, Shpilevskiy
-/// and Lecuyer 2024, "DP-AdamBC"):
+/// rounds agents exchange models until they agree. Each then computes, from the common model x and
+/// that of the last renewal, x' (Kingma and Ba 2015; the noise's bias is subtracted as in Tang,
+/// Shpilevskiy and Lecuyer 2024, "DP-AdamBC"):
 ///
-///     g = (kept x' - x) / (P sum_s c_s),      v <- 0.9 v + 0.1 (g^2 - phi sum_s c_s^2 / (sum_s
-///     c_s)^2), P_i = sqrt((m + f^2 m) / (max(v_i, 0) + f^2 m)),   m the mean of max(v_i, 0),  f =
-///     1/2,
+///     g = (kept x' - x) / (P sum_s c_s),
+///     v <- 0.9 v + 0.1 (g^2 - phi sum_s c_s^2 / (sum_s c_s)^2),
+///     P_i = sqrt((m + f^2 m) / (max(v_i, 0) + f^2 m)),
 ///
-/// c_s as in motion_weights, and kept the product of 1 - eta_t l2. The first v is the first g^2
+/// m the mean of max(v_i, 0), f = 1/2, c_s as in motion_weights, and kept the product of 1 - eta_t l2. The first v is the first g^2
 /// less its noise. P is between 0 and sqrt(5), 1 where v_i = m; before the first renewal, and where
 /// all v_i are at most 0 or not finite, it is 1. It follows from messages: whoever sees them all
 /// learns nothing new.

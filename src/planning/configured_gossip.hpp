@@ -27,8 +27,8 @@ namespace sotto {
 /// one). 0 with a mixing schedule, with --plan, and if messages are not mixed.
 [[nodiscard]] int final_gossip_steps(const PlanConfig& config, const MixingSchedule& mixing);
 
-/// Whether, or how often, agents also send models beside the messages of rounds: L, or at least 1
-/// with a preconditioner.
+/// The exchanges of models beside those of rounds, as views count them: L, and at least 1 with a
+/// preconditioner. Partial views have no figures of their own unless it is 0.
 [[nodiscard]] int exchanges_beside_rounds(const PlanConfig& config, const MixingSchedule& mixing);
 
 /// The configured smoothing beside mixing. Exchanges of final gossip have Chebyshev weights if W is
