@@ -40,10 +40,10 @@ struct MotionWeights {
 ///     v <- 0.9 v + 0.1 (g^2 - phi sum_s c_s^2 / (sum_s c_s)^2),
 ///     P_i = sqrt((m + f^2 m) / (max(v_i, 0) + f^2 m)),
 ///
-/// m the mean of max(v_i, 0), f = 1/2, c_s as in motion_weights, and kept the product of 1 - eta_t l2. The first v is the first g^2
-/// less its noise. P is between 0 and sqrt(5), 1 where v_i = m; before the first renewal, and where
-/// all v_i are at most 0 or not finite, it is 1. It follows from messages: whoever sees them all
-/// learns nothing new.
+/// m the mean of max(v_i, 0), f = 1/2, c_s as in motion_weights, and kept the product of 1 - eta_t
+/// l2. The first v is the first g^2 less its noise. P is between 0 and sqrt(5), 1 where v_i = m;
+/// before the first renewal, and where all v_i are at most 0 or not finite, it is 1. It follows
+/// from messages: whoever sees them all learns nothing new.
 class SharedPreconditioner {
   public:
     SharedPreconditioner(const Preconditioning& options,
