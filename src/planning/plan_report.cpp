@@ -21,9 +21,10 @@ constexpr int most_agents_for_pairs = 128;  // n eigendecompositions stay well u
 std::string plan_line(const PlannedNoise& planned, const PlanConfig& config) {
     const NoisePlan& plan = planned.design.plan;
     return fmt::format(
-        "plan       {} for {} agents{}{}\n",
+        "plan       {} for {} agent{}{}{}\n",
         plan.mechanism,
         plan.agents,
+        plan.agents == 1 ? "" : "s",
         config.covariance_file ? fmt::format(" with that of {}", *config.covariance_file)
                                : std::string(),
         planned.solved                      ? fmt::format(", solved in {:.3g} s", planned.seconds)
@@ -216,10 +217,10 @@ std::string noise_words(const PlannedNoise& planned) {
         return {};
     const double more = objective / planned.cdp_objective, less = planned.ldp_objective / objective;
     constexpr double alike = 1.05;
-    return (more < alike ? std::string("as little as a trusted server's")
-                         : fmt::format("{:.3g} times a trusted server's", more)) +
-           (less < alike ? std::string(", as much as independent noise")
-                         : fmt::format(", {:.3g} times less than independent noise", less));
+    return (more < alike ? std::string("variance as with a trusted server")
+                         : fmt::format("variance {:.3g} times that of a trusted server", more)) +
+           (less < alike ? std::string(", as much as noise drawn independently")
+                         : fmt::format("; noise drawn independently has {:.3g} times more", less));
 }
 
 std::string observers_words(const NoisePlan& plan) {
@@ -228,7 +229,8 @@ std::string observers_words(const NoisePlan& plan) {
     const std::string outsider = "whoever sees all messages";
     const bool own_noise_only = std::ranges::all_of(
         plan.groups, [](const SeedGroup& group) { return group.members.size() == 1; });
-    if (own_noise_only) return outsider + ", including all other agents together";
+    if (own_noise_only)
+        return plan.agents == 1 ? outsider : outsider + ", including all other agents together";
     if (plan.coalition_size == 0)
         return outsider + "; an agent who does may learn more, even everything (ledger.json)";
     return outsider + (plan.coalition_size == 1 ? std::string(", including any one agent")
@@ -256,9 +258,10 @@ PlanWords plan_words(const PlannedNoise& planned,
     words.noise = noise_words(planned);
     words.privacy = fmt::format(
         "{}, against {}", protected_unit(config.adjacency, unit), observers_words(plan));
-    words.plan = fmt::format("{}, {} agents, {} rounds: {}",
+    words.plan = fmt::format("{}, {} agent{}, {} rounds: {}",
                              plan.mechanism,
                              plan.agents,
+                             plan.agents == 1 ? "" : "s",
                              config.rounds,
                              plan.noiseless()
                                  ? std::string("NO privacy, since no noise is added")

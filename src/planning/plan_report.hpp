@@ -13,7 +13,7 @@ namespace sotto {
 struct PlanWords {
     std::string plan;     ///< "pairs, 20 agents, 1000 rounds: epsilon 1 at delta 1e-05 for ..."
     std::string privacy;  ///< "one record, against ..."
-    std::string noise;    ///< "1.8 times a trusted server's, ..."; empty if unknown
+    std::string noise;    ///< "variance 1.8 times that of a trusted server; ..."; empty if unknown
 };
 /// @param config settled.  @param budgets of the agents.  @param unit column of the units whose
 /// records are protected together; empty: none.

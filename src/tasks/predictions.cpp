@@ -341,7 +341,8 @@ Predictions predict(const std::string& run_directory, int agent, const std::stri
     if (!std::filesystem::exists(card_file))
         throw ConfigError(fmt::format(
             "agent: {} has no {} (allowed: the run's directory on the machine of the agent, of a "
-            "training from records)",
+            "training by `sotto train` from records; a model of PyTorch is taken up by "
+            "sotto.torch.load(model, run))",
             run_directory,
             "agents/" + std::to_string(agent) + "/model.json"));
     const ModelCard card = model_card_from_json(read_file(card_file), card_file);

@@ -145,7 +145,7 @@ void Progress::show(long completed, long rounds) {
                         std::max(bar_.elapsed_seconds(), 1e-9);
     const double left = static_cast<double>(rounds - completed) / std::max(rate, 1e-9);
     bar_.show(static_cast<double>(completed) / static_cast<double>(rounds),
-              fmt::format("{}/{}  {:.0f} rounds/s  {} left  loss {}  epsilon {:.4g}",
+              fmt::format("{}/{}  {:.3g} rounds/s  {} left  loss {}  epsilon {:.4g}",
                           completed,
                           rounds,
                           rate,

@@ -315,10 +315,11 @@ std::string resumption_text(const ResumedRun& resumed, const std::vector<std::st
                           resumed.key_epoch));
     if (resumed.repeated > 0)
         text +=
-            fmt::format("           {} round{} before the failure may have left: they count{}\n",
+            fmt::format("           messages of {} more round{} may have been sent before the "
+                        "failure: epsilon counts them{}\n",
                         resumed.repeated,
                         resumed.repeated == 1 ? "" : "s",
-                        resumed.finished ? "" : ", and are done again");
+                        resumed.finished ? "" : ", and they are done again");
     if (!resumed.agents_gone.empty())
         text += fmt::format("           without agent{} {}\n",
                             resumed.agents_gone.size() == 1 ? "" : "s",

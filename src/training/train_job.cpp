@@ -235,15 +235,34 @@ std::optional<ConfigText> share_config_of_run(Network& ranks,
     return of_run;
 }
 
-/// Adds the options of the run's config.ini. @return names of the options that were given before.
+/// The same text, or two ways to write a number.
+bool same_value(const std::string& name, const std::string& text, const std::string& other) {
+    if (text == other) return true;
+    try {
+        return parse_real(name, text) == parse_real(name, other);
+    } catch (const ConfigError&) {
+        return false;
+    }
+}
+
+/// Adds the options of the run's config.ini. @return names of the options that were given before
+/// and are not the run's. @throws ConfigError for one that differs from the run's.
 std::vector<std::string> add_options_of_run(OptionTexts& given,
                                             const std::vector<WrittenGroup>& options,
-                                            const std::vector<std::string>& arguments,
                                             const ConfigText& of_run) {
+    require_kept_options(of_run);
+    const OptionTexts kept = parse_options(options, {}, of_run);
+    std::erase_if(given, [&](const auto& option) {
+        const auto same = kept.find(option.first);
+        return same != kept.end() && same_value(option.first, option.second, same->second);
+    });
+    require_beside_run(options,
+                       given,
+                       "cannot be given with --resume, which goes on with the run's own options, "
+                       "unless its value is that of the run");
     std::vector<std::string> names;
     for (const auto& [name, text] : given) names.push_back(name);
-    require_kept_options(of_run);
-    given = parse_options(options, arguments, of_run);
+    given.insert(kept.begin(), kept.end());
     return names;
 }
 
@@ -256,11 +275,6 @@ TrainSetup read_train_setup(Network& ranks,
     OptionTexts given;
     ranks.agree([&] {
         given = parse_options(options, arguments);
-        if (given.contains("resume"))
-            require_beside_run(
-                options,
-                given,
-                "cannot be given with --resume, which goes on with the run's own options");
     });
     TrainSetup setup;
     const auto resumed = given.find("resume");
@@ -270,7 +284,7 @@ TrainSetup read_train_setup(Network& ranks,
     ranks.agree([&] {
         std::vector<std::string> named;
         if (of_run)
-            named = add_options_of_run(given, options, arguments, *of_run);
+            named = add_options_of_run(given, options, *of_run);
         else if (!alone)
             resolve_agents(given, ranks.processes());
         setup.config = read_train_config(given);

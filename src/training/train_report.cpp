@@ -143,7 +143,7 @@ std::string phases_text(const std::optional<RoundSeconds>& phases) {
 std::string time_text(const TrainResult& result) {
     const double rate = static_cast<double>(result.rounds) / std::max(result.loop_seconds, 1e-9);
     return line("training loop",
-                fmt::format("{:.3f} s, {:.0f} rounds/s", result.loop_seconds, rate)) +
+                fmt::format("{:.3f} s, {:.3g} rounds/s", result.loop_seconds, rate)) +
            phases_text(result.phases) +
            line("plan, evaluation",
                 fmt::format("{:.3f} s, {:.3f} s", result.plan_seconds, result.evaluate_seconds)) +

@@ -67,13 +67,13 @@ TEST(PlanWords, SayForWhomAgainstWhomAndHowLoud) {
         "all data of an agent, against whoever sees all messages, including any one agent");
     expect_contains(words_of(config).plan, "pairs, 5 agents, ");
     expect_contains(words_of(config).plan, " rounds: epsilon 10 at delta 1e-05 for all data of");
-    expect_contains(words_of(config).noise, " times a trusted server's, ");
-    expect_contains(words_of(config).noise, " times less than independent noise");
+    expect_contains(words_of(config).noise, " times that of a trusted server; ");
+    expect_contains(words_of(config).noise, "; noise drawn independently has ");
     config.adjacency = Adjacency::record;
     expect_contains(words_of(config).privacy, "one record, against");
-    EXPECT_EQ(words_of(config_of("cdp")).noise.find("as little as a trusted server's, "), 0U);
+    EXPECT_EQ(words_of(config_of("cdp")).noise.find("variance as with a trusted server; "), 0U);
     expect_contains(words_of(config_of("cdp")).privacy, "agent 0 is trusted");
-    expect_contains(words_of(config_of("ldp")).noise, ", as much as independent noise");
+    expect_contains(words_of(config_of("ldp")).noise, ", as much as noise drawn independently");
     expect_contains(words_of(config_of("ldp")).privacy, ", including all other agents together");
     expect_contains(words_of(config_of("corn")).privacy, "may learn more, even everything");
     expect_contains(words_of(config_of("none")).plan, "NO privacy");

@@ -146,9 +146,10 @@ def test_the_page_about_torch_trains(launch: Launch) -> None:
     if not (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / "train-images-idx3-ubyte.gz").is_file():
         pytest.skip("set SOTTO_DATA_DIR to a folder with MNIST")
     after = 'sys.stdout.write(f"reached {result[\'epsilon\']} {peer.evaluate(test).accuracy}\\n")\n'
-    _, loop, _, _, own_agent, tuned = snippets("docs/torch.md")
-    made = "public = test\npeer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)\n"
-    for program, least, whole in ((made + loop, 0.8, False), (own_agent, 0.75, True), (tuned, 0.85, True)):
+    _, loop, resumed, _, _, own_agent, tuned = snippets("docs/torch.md")
+    public = "public = test\n"
+    made = public + "peer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)\n"
+    for program, least, whole in ((made + loop, 0.8, False), (public + resumed, 0.85, True), (own_agent, 0.75, True), (tuned, 0.85, True)):
         done = launch(4, FROM_MNIST + program + after, str(EXAMPLES / "torch_mnist.py"), seconds=300)
         assert done.returncode == 0, done.stderr
         said = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("reached ")]
@@ -171,10 +172,10 @@ def test_the_page_about_torch_simulates(tmp_path: pathlib.Path, monkeypatch: pyt
         "torch": torch, "sotto": sotto, "shard": shard(0), "other_shard": shard(1), "public": shard(2),
         "model": torch.nn.Sequential(torch.nn.Linear(20, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2)),
     }  # fmt: skip
-    exec(snippets("docs/torch.md")[2], known)
+    exec(snippets("docs/torch.md")[3], known)
     assert known["simulation"].evaluate(known["public"]).accuracy > 0.85
     assert 3.9 < known["simulation"].epsilon <= 4
-    exec(snippets("docs/torch.md")[3].replace("record_view=", "noise_seed=1, record_view="), known)
+    exec(snippets("docs/torch.md")[4].replace("record_view=", "noise_seed=1, record_view="), known)
     assert known["said"]["verdict"] == "passed", known["said"]
     assert 0.4 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
 

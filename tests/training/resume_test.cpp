@@ -461,7 +461,7 @@ TEST(ResumptionText, SaysHowTheRunGoesOn) {
               "resumed    after 20 rounds, with the same keys\n");
     const std::string text = resumption_text({20, 1, 2, false, false, {3}}, {"a note"});
     expect_contains(text, "with new keys (epoch 2)");
-    expect_contains(text, "1 round before the failure");
+    expect_contains(text, "messages of 1 more round may have been sent before the failure");
     expect_contains(text, "without agent 3\n");
     expect_contains(text, "a note\n");
     expect_contains(resumption_text({20, 2, 2, false, false, {3, 4}}, {}), "without agents 3, 4\n");

@@ -94,10 +94,25 @@ TEST(TrainSetup, OfARunThatIsTakenUpHasItsOptions) {
                         (void)read({"--resume", folder.path("none")});
                     }),
                     "none");
-    expect_contains(message_of<ConfigError>([&] {
-                        (void)read({"--resume", folder.path("none"), "--epsilon", "3"});
-                    }),
-                    "cannot be given with --resume");
+}
+
+TEST(TrainSetup, OfARunThatIsTakenUpMayRepeatItsOptions) {
+    const test::TemporaryFolder folder;
+    const std::string run = folder.path("run");
+    const std::vector<std::string> of_run{"--agents", "4", "--task", "quadratic", "--rounds", "9"};
+    std::vector<std::string> words = of_run;
+    words.insert(words.end(), {"--run-directory", run, "--quiet"});
+    const TrainSetup setup = read(words);
+    const auto network = make_memory_network(4, 1);
+    ASSERT_EQ(train_on(*network, setup.general, setup.config), 0);
+    words = of_run;
+    words.insert(words.end(), {"--resume", run});
+    EXPECT_EQ(read(words).config.plan.rounds, 9);
+    words.at(5) = "9.0";  // as Python writes it
+    EXPECT_EQ(read(words).config.plan.rounds, 9);
+    words.at(5) = "10";
+    expect_contains(message_of<ConfigError>([&] { (void)read(words); }),
+                    "--rounds: cannot be given with --resume");
 }
 
 /// Agents 0, 2 and 5 of six.

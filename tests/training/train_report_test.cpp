@@ -83,7 +83,7 @@ TEST(TrainingReport, SaysThatEpsilonIsInfiniteWithoutNoise) {
 TrainResult with_a_verdict() {
     TrainResult result = finished();
     result.words = {
-        "", "one record, against whoever sees all messages", "1.8 times a trusted server's"};
+        "", "one record, against whoever sees all messages", "variance 1.8 times that of a trusted server"};
     result.evaluation.test_loss_mean_model = 0.25;
     result.evaluation.test_accuracy_mean_model = 0.843;
     result.baselines.constant_accuracy = 0.7667;
@@ -99,7 +99,7 @@ TEST(Verdict, ComesFirstAndIsShort) {
         "\nresult     test accuracy 0.8430 of the mean model; the best constant prediction has "
         "0.7667\n"
         "privacy    epsilon 2.5 at delta 1e-05 for one record, against whoever sees all messages\n"
-        "noise      1.8 times a trusted server's\n"
+        "noise      variance 1.8 times that of a trusted server\n"
         "time       12.3 s for 30 rounds (gradients 10%, noise 20%, exchange 30%, mixing 40%)\n"
         "run        runs/a; look at it with: sotto report runs/a\n"
         "note       ledger.json says what is not covered; `sotto ledger DIR...` adds up runs on "

@@ -16,7 +16,7 @@ record at a time, so that rows cannot mix whatever the model does. Parameters wi
 as they are. Parameters that several layers share count once.
 """
 from .errors import ModelError
-from .flat import dimension, parameters
+from .flat import dimension, load, parameters
 from .metrics import Evaluation
 from .peer import PrivatePeer
 from .private import Peer, make_private
@@ -24,4 +24,4 @@ from .repair import Refusal, check, fix
 from .simulation import Simulation, simulate
 
 __all__ = ["Evaluation", "ModelError", "Peer", "PrivatePeer", "Refusal", "Simulation", "check", "dimension", "fix",
-           "make_private", "parameters", "simulate"]
+           "load", "make_private", "parameters", "simulate"]

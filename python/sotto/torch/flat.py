@@ -1,11 +1,14 @@
 """The trainable parameters of a model as one vector."""
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy
 import numpy.typing
 import torch
+
+import sotto
 
 from .errors import ModelError
 
@@ -51,6 +54,25 @@ def parameters(model: torch.nn.Module) -> Vector:
         values[first:first + parameter.numel()] = parameter.detach().cpu().reshape(-1).numpy()
         first += parameter.numel()
     return values
+
+
+def load(model: torch.nn.Module, run: str | os.PathLike[str] | sotto.Run, agent: int = 0) -> None:
+    """Gives the trainable parameters of a model the values that an agent reached in a run (agents/<agent>/model.npy). LOCAL.
+
+    Frozen parameters and buffers stay as they are: make the model as the training did.
+
+    :param run: the run directory, or sotto.Run.
+    :raises ModelError: as `dimension`, or the run's model has another number of parameters.
+    :raises DataError: there is no run, or this agent's model is not there.
+    """
+    values = torch.tensor((run if isinstance(run, sotto.Run) else sotto.Run(run)).model(agent))
+    if values.numel() != dimension(model):
+        raise ModelError(f"model: {dimension(model)} trainable parameters, and the run's has {values.numel()}; make it as the training did")
+    first = 0
+    with torch.no_grad():
+        for parameter in trainable(model):
+            parameter.copy_(values[first:first + parameter.numel()].view(parameter.shape))
+            first += parameter.numel()
 
 
 class FlatParameters:

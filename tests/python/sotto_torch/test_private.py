@@ -425,11 +425,19 @@ def test_a_stop_ends_at_once_and_can_be_resumed():
     assert said["headline"]["epsilon"] == pytest.approx(spent) and spent < 6
     peer.close()
     values = sotto.torch.parameters(model)
-    with sotto.torch.make_private(nn.Linear(4, 2), data=VECTORS, loss=CROSS_ENTROPY, resume=peer.agent.directory,
-                                  quiet=True) as again:
+    with pytest.raises(sotto.ConfigError, match="--rounds: cannot be given with --resume"):
+        sotto.torch.make_private(nn.Linear(4, 2), data=VECTORS, loss=CROSS_ENTROPY, resume=peer.agent.directory, **(PLAN | {"rounds": 61}))
+    with sotto.torch.make_private(nn.Linear(4, 2), data=VECTORS, loss=CROSS_ENTROPY, resume=peer.agent.directory, **PLAN) as again:
         assert torch.allclose(torch.from_numpy(sotto.torch.parameters(again.model)), torch.from_numpy(values), atol=1e-6)
         again.train()
     assert again._agent.round == 60 and spent < again.epsilon <= 8
+    taken = nn.Linear(4, 2)
+    sotto.torch.load(taken, peer.agent.directory)
+    assert torch.allclose(taken.weight, again.model.weight, atol=1e-6) and again.evaluate(VECTORS).accuracy > 0.6
+    with pytest.raises(sotto.torch.ModelError, match="15 trainable parameters, and the run's has 10"):
+        sotto.torch.load(nn.Linear(4, 3), peer.agent.directory)
+    with pytest.raises(sotto.DataError, match="agent: 1 has no model"):
+        sotto.torch.load(taken, peer.agent.directory, agent=1)
 
 
 @pytest.mark.parametrize("end", ["close", "drop"])
