@@ -415,6 +415,7 @@ void Trainer::take_trusted_mean(long round) {
 void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip, bool shown) {
     const long round = first.round;
     const std::vector<RoundObserver*> nobody;
+    if (gossip.combines()) combined_ = gossip.share(0) * messages_;
     for (int step = 0; step < gossip.steps(); ++step) {
         const ExchangeId id{round, first.step + step};
         const double before = gossip.before(step);
@@ -434,8 +435,17 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
                       shown ? observers_ : nobody,
                       largest_message_value});
         if (weights_) weights_->mix(mixing_->schedule().at(round), gossip.here(step), before);
+        if (gossip.combines()) {
+            combined_ += gossip.share(step + 1) * models_;
+            if (step + 1 == gossip.steps()) take_combination();
+        }
         if (shown) show_mixed(round);
     }
+}
+
+void Trainer::take_combination() {
+    models_.swap(combined_);
+    limit_values({models_.data(), static_cast<std::size_t>(models_.size())}, largest_model_value);
 }
 
 std::int64_t Trainer::memory_bytes(std::int64_t dimension,
@@ -451,6 +461,7 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                            (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
+                                           (gossip.combines() ? 1 : 0) +
                                            (push_sum ? 1 : 0) + (preconditioned ? 3 : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *

@@ -214,6 +214,8 @@ class Trainer {
     void exchange_models(long round, int first_step, const GossipPolynomial& gossip);
     /// Runs the polynomial's exchanges. @param shown to observers.
     void exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip, bool shown);
+    /// x_u <- the combination of the round's messages, within the range of models.
+    void take_combination();
     void show_mixed(long round) const;
     void estimate();
 
@@ -246,6 +248,7 @@ class Trainer {
     long noise_round_ = -1;             // whose noise noise_ holds, possibly in part
     bool noise_left_ = false;           // part of it is not drawn yet
     Eigen::MatrixXd earlier_;           // messages of the previous exchange, if needed
+    Eigen::MatrixXd combined_;          // of the round's messages, if gossip combines them
     std::vector<Outgoing> outgoing_;
     RoundSeconds seconds_;
 };

@@ -48,6 +48,8 @@ void add_gossip(Hasher& hasher, const GossipPolynomial& gossip) {
     hasher.add(std::int64_t{gossip.steps()}).add(std::int64_t{gossip.plain()});
     for (int step = 0; !gossip.plain() && step < gossip.steps(); ++step)
         hasher.add(gossip.here(step)).add(gossip.before(step));
+    for (int message = 0; gossip.combines() && message <= gossip.steps(); ++message)
+        hasher.add(gossip.share(message));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "core/linear_algebra.hpp"
 #include "graph/spectrum.hpp"
@@ -14,8 +16,9 @@ namespace sotto {
 
 namespace {
 
-constexpr NameTable<GossipRule, 2> rules{
-    {{{GossipRule::plain, "plain"}, {GossipRule::chebyshev, "chebyshev"}}}};
+constexpr NameTable<GossipRule, 3> rules{{{{GossipRule::plain, "plain"},
+                                            {GossipRule::chebyshev, "chebyshev"},
+                                            {GossipRule::optimal, "optimal"}}}};
 
 /// The next multiple of 2^-36 above an eigenvalue, shifted so that no simple fraction lies on the
 /// border. The polynomial grows fast beyond lambda, and processors whose eigenvalues differ in the
@@ -34,17 +37,19 @@ Eigen::MatrixXd power(const Eigen::MatrixXd& base, int exponent) {
     return result;
 }
 
-/// m_K from m_0 = start, where apply(m) = W m.
+/// The result from m_0 = start, where apply(m) = W m.
 template <class Value, class Apply>
 Value evaluate(const GossipPolynomial& gossip, const Value& start, Apply&& apply) {
     Value current = start, previous = start;
+    Value sum = gossip.share(0) * start;
     for (int k = 0; k < gossip.steps(); ++k) {
         Value next = gossip.here(k) * apply(current);
         if (gossip.before(k) != 0) next -= gossip.before(k) * previous;
         previous = std::move(current);
         current = std::move(next);
+        if (gossip.combines()) sum += gossip.share(k + 1) * current;
     }
-    return current;
+    return gossip.combines() ? sum : current;
 }
 
 }  // namespace
@@ -76,11 +81,29 @@ GossipPolynomial GossipPolynomial::chebyshev(int steps, double lambda) {
     return result;
 }
 
+GossipPolynomial GossipPolynomial::combined(GossipPolynomial base, std::vector<double> weights) {
+    const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    if (std::ssize(weights) != base.steps() + 1 || !(std::abs(sum - 1) <= 1e-9))
+        throw ConfigError(
+            fmt::format("gossip: {} weights with sum {} are not allowed for {} exchanges ({} "
+                        "weights with sum 1)",
+                        weights.size(),
+                        sum,
+                        base.steps(),
+                        base.steps() + 1));
+    base.combination_ = std::move(weights);
+    return base;
+}
+
 double GossipPolynomial::here(int step) const {
-    return plain() ? 1 : here_[static_cast<std::size_t>(step)];
+    return here_.empty() ? 1 : here_[static_cast<std::size_t>(step)];
 }
 double GossipPolynomial::before(int step) const {
-    return plain() ? 0 : before_[static_cast<std::size_t>(step)];
+    return before_.empty() ? 0 : before_[static_cast<std::size_t>(step)];
+}
+double GossipPolynomial::share(int message) const {
+    if (combines()) return combination_[static_cast<std::size_t>(message)];
+    return message == steps_ ? 1 : 0;
 }
 
 double GossipPolynomial::at(double eigenvalue) const {
@@ -108,6 +131,10 @@ Eigen::MatrixXd GossipPolynomial::times(const MixingMatrix& mixing,
 }
 
 GossipPolynomial gossip_polynomial(const MixingMatrix& mixing, GossipRule rule, int steps) {
+    if (rule == GossipRule::optimal)
+        throw ConfigError(
+            "gossip: optimal needs a given mixing matrix (allowed with --mixing optimised: plain, "
+            "chebyshev)");
     if (rule == GossipRule::plain || steps < 2) return {steps};
     if (!mixing.symmetric())
         throw ConfigError(
@@ -129,7 +156,7 @@ int consensus_steps(const MixingMatrix& mixing, GossipRule rule, double residual
     double bound = lambda, ratio = lambda;
     int steps = 1;
     for (; steps < most && bound > residual; ++steps) {
-        if (rule == GossipRule::chebyshev) ratio = 1 / (2 / lambda - ratio);
+        if (rule != GossipRule::plain) ratio = 1 / (2 / lambda - ratio);
         bound *= ratio;
     }
     return steps;

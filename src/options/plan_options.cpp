@@ -483,7 +483,10 @@ it. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of
           .help = "weights of the exchanges of a round: {}",
           .details = R"(
 `plain`: every exchange mixes the result of the one before, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), with
-which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.)",
+which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.
+`optimal`: agents keep the combination of the messages of `chebyshev` that leaves least noise by the plan's utility, for
+noise that agents share with others (with noise of each agent's own: of such noise); at K = 2 and 4 that is much less than
+either leaves. No secure sums; partial views are bounded by all messages.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "design/optimal_gossip.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sums/learnt_sums.hpp"
@@ -42,7 +43,17 @@ bool mixes_hidden_models(const PlanConfig& config) {
 }
 
 GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix& mixing) {
-    return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
+    if (config.gossip != GossipRule::optimal)
+        return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
+    Smoothing smoothing;
+    smoothing.momentum = config.momentum;
+    smoothing.set_average(config.average, config.steps.first_round + config.rounds);
+    const bool shared =
+        find_mechanism("mechanism", config.mechanism).sharing != SeedSharing::nobody;
+    return optimal_gossip(mixing,
+                          config.gossip_steps,
+                          UtilityGain(config.utility, config.rounds, 1, smoothing),
+                          shared ? NoiseKind::correlated : NoiseKind::independent);
 }
 
 GossipPolynomial consensus_gossip(const MixingMatrix& mixing, double difference, int most) {
@@ -83,6 +94,11 @@ void require_possible_smoothing(const PlanConfig& config, const Topography& topo
                         "and not what is learnt (allowed: none)",
                         name_of(config.average)));
     const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    if (config.gossip == GossipRule::optimal && !mixes_hidden_models(config))
+        throw ConfigError(
+            fmt::format("gossip: optimal is not possible with mechanism {}, whose noise does not "
+                        "enter gradients that neighbours mix (allowed: plain, chebyshev)",
+                        mechanism.name));
     const auto refuse = [&](std::string_view option, const std::string& why) {
         throw ConfigError(fmt::format(
             "{}: not possible with mechanism {}, {} (allowed: 0)", option, mechanism.name, why));
@@ -113,6 +129,10 @@ SumHiding hidden_by_sums(const Topography& topography,
 }
 
 SumRules sum_rules(const PlanConfig& config, const Topography& topography, int mask_partners) {
+    if (config.gossip == GossipRule::optimal)
+        throw ConfigError(
+            "gossip: optimal is not possible with secure sums, of whose combinations is not known "
+            "what they hide (allowed: plain, chebyshev, or --secure-sum off)");
     return {config.gossip_steps + final_gossip_steps(config, topography.schedule()), mask_partners};
 }
 

@@ -12,7 +12,7 @@
 namespace sotto {
 
 /// The polynomial that a round's exchanges apply to its messages; K must be chosen.
-/// @throws ConfigError for Chebyshev weights on a matrix that is not symmetric.
+/// @throws ConfigError for Chebyshev or optimal weights on a matrix that is not symmetric.
 [[nodiscard]] GossipPolynomial configured_gossip(const PlanConfig& config,
                                                  const MixingMatrix& mixing);
 
@@ -36,7 +36,8 @@ namespace sotto {
 [[nodiscard]] Smoothing configured_smoothing(const PlanConfig& config,
                                              const Topography& topography);
 
-/// @throws ConfigError for impossible combinations: gossip with Chebyshev weights, momentum,
+/// @throws ConfigError for impossible combinations: optimal gossip with noise on messages or a
+/// trusted mean; gossip with Chebyshev weights, momentum,
 /// averaging or final gossip with a mixing schedule; momentum or final gossip with noise on
 /// messages; momentum with noise that is correlated over rounds.
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography);
@@ -58,7 +59,7 @@ inline constexpr int colluders_to_tell_of = 4;
                                        int further);
 
 /// How secure sums of a training are computed. Exchanges of final gossip count as additional
-/// exchanges of a round.
+/// exchanges of a round. @throws ConfigError for optimal gossip.
 [[nodiscard]] SumRules sum_rules(const PlanConfig& config,
                                  const Topography& topography,
                                  int mask_partners);

@@ -63,7 +63,8 @@ std::string updates_line(const PlanConfig& config) {
 /// The smoothing beside one mixing per round, if any.
 std::string smoothing_line(const PlanConfig& config) {
     std::vector<std::string> parts;
-    if (config.gossip != GossipRule::plain && config.gossip_steps > 1)
+    if (config.gossip == GossipRule::optimal ||
+        (config.gossip != GossipRule::plain && config.gossip_steps > 1))
         parts.push_back(fmt::format("gossip {}", name_of(config.gossip)));
     if (config.momentum > 0) parts.push_back(fmt::format("momentum {:g}", config.momentum));
     if (config.precondition_every > 0)

@@ -309,6 +309,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
                                "such as ldp, decor, corn, corn-hbc, pairs");
     if (config.gossip_steps != 1)
         refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
+    if (config.gossip == GossipRule::optimal)
+        refuse_beside_dropouts("gossip", name_of(config.gossip), "plain, chebyshev");
     if (config.momentum > 0)
         refuse_beside_dropouts("momentum", fmt::format("{:g}", config.momentum), "0");
     if (!config.average.none()) refuse_beside_dropouts("average", name_of(config.average), "none");

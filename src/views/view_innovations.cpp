@@ -65,13 +65,18 @@ void require_one_phase_with_steps(const MessageProcess& process) {
         throw ConfigError("test of a view: not possible with a trusted mean");
 }
 
-/// The previous direction is known only of agents whose messages are all seen.
-void require_known_momentum(const MessageProcess& process, const View& view) {
+/// The previous direction, and combinations of messages, are known only of agents whose messages
+/// are all seen.
+void require_known_models(const MessageProcess& process, const View& view) {
     if (process.momentum != 0 && view.kind != View::Kind::all_messages)
         throw ConfigError(
             fmt::format("momentum: {} is not possible in a test of a view that does not show all "
                         "messages (allowed: 0, or the eavesdropper and all-messages)",
                         process.momentum));
+    if (process.gossip.combines() && view.kind != View::Kind::all_messages)
+        throw ConfigError(
+            "gossip: optimal is not possible in a test of a view that does not show all messages "
+            "(allowed: plain, chebyshev, or the eavesdropper and all-messages)");
 }
 
 /// Observations independent of the state are needed too, so rounds are declared dependent.
@@ -107,7 +112,7 @@ struct ViewInnovations::State {
 void require_testable(const MessageProcess& process, const View& view) {
     check_smoothing(process);
     require_one_phase_with_steps(process);
-    require_known_momentum(process, view);
+    require_known_models(process, view);
 }
 
 ViewInnovations::ViewInnovations(const MessageProcess& process,
@@ -274,6 +279,8 @@ VectorXd PredictedMessages::known_after_exchange(int agent) const {
     if (gossip.plain()) return message;
     message *= gossip.here(made_by);
     if (gossip.before(made_by) != 0) message -= gossip.before(made_by) * known_before_.col(agent);
+    if (injects() && gossip.combines())
+        message = combined_.col(agent) + gossip.share(gossip.steps()) * message;
     return message;
 }
 
@@ -296,6 +303,14 @@ MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) {
     return predicted;
 }
 
+/// Adds the messages of a step to the combination that the round's models are.
+void PredictedMessages::combine_known() {
+    const GossipPolynomial& gossip = process_.gossip_of(process_.phases.front());
+    if (!gossip.combines()) return;
+    if (injects()) combined_ = MatrixXd::Zero(known_.rows(), known_.cols());
+    combined_ += gossip.share(static_cast<int>(time_ % gossip.steps())) * known_;
+}
+
 MatrixXd PredictedMessages::messages_less_seen(const SeenStep& step) {
     MatrixXd predicted = predicted_messages(step);
     known_.swap(predicted);
@@ -315,6 +330,7 @@ MatrixXd PredictedMessages::messages_less_seen(const SeenStep& step) {
         known_.col(v) = message;
     }
     if (injects() && process_.momentum != 0) directions_ = (models_ - known_) / step_size();
+    combine_known();
     return as_rows(observed, initial_.size());
 }
 

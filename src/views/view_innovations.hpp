@@ -35,8 +35,8 @@ class ViewInnovations {
   public:
     /// @param process one phase without its own plan or departed agents, with step_sizes (messages
     /// are in their units). Covers its rounds, not final gossip.
-    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum in a view that
-    /// does not show all messages.
+    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum and optimal
+    /// gossip in a view that does not show all messages.
     ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewInnovations();
     ViewInnovations(ViewInnovations&&) noexcept;
@@ -103,6 +103,7 @@ class PredictedMessages {
                                                 int receiver) const;
     [[nodiscard]] Eigen::VectorXd known_sum(const SeenStep& step, int receiver) const;
     [[nodiscard]] Eigen::MatrixXd predicted_messages(const SeenStep& step);
+    void combine_known();
     [[nodiscard]] Eigen::MatrixXd messages_less_seen(const SeenStep& step);
     [[nodiscard]] Eigen::MatrixXd own_messages_less_seen(const SeenStep& step);
 
@@ -116,6 +117,7 @@ class PredictedMessages {
     /// others; otherwise the known part of models.
     Eigen::MatrixXd known_;
     Eigen::MatrixXd known_before_;  ///< known_ one exchange earlier, if gossip is not plain
+    Eigen::MatrixXd combined_;      ///< of messages of this round, if gossip combines them
     /// With momentum, d x agents: models before the round, and the previous round's direction,
     /// u(t-1) = (x - m) / eta.
     Eigen::MatrixXd models_, directions_;

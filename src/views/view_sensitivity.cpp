@@ -124,8 +124,9 @@ void require_exact_figures(const MessageProcess& process, const View& view) {
     throw PrivacyError(fmt::format(
         "view: what a partial view shows is not known exactly with {} (allowed: 0, or views of all "
         "messages, which bound it)",
-        process.momentum != 0 ? fmt::format("momentum {}", process.momentum)
-                              : fmt::format("final-gossip {}", process.final_gossip)));
+        process.momentum != 0       ? fmt::format("momentum {}", process.momentum)
+        : process.final_gossip != 0 ? fmt::format("final-gossip {}", process.final_gossip)
+                                    : std::string("gossip optimal")));
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ void require_exact_figures(const MessageProcess& process, const View& view) {
 bool has_exact_figures(const MessageProcess& process, const View& view) {
     return view.kind == View::Kind::all_messages ||
            process.plan->aggregation == Aggregation::trusted_mean ||
-           (process.momentum == 0 && process.final_gossip == 0);
+           (process.momentum == 0 && process.final_gossip == 0 && !process.gossip.combines());
 }
 
 std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,

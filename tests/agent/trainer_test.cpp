@@ -50,7 +50,9 @@ TEST(Trainer, MixesModelsMinusStepTimesGradientPlusRegularisation) {
     }
 }
 
-TEST(Trainer, GossipsMovesAndAveragesAsItsOptionsSay) {
+class TrainerGossip : public ::testing::TestWithParam<bool> {};
+
+TEST_P(TrainerGossip, MovesAndAveragesAsItsOptionsSay) {
     // Against the equations in plain matrices: U <- B U + G, X <- (X - eta U) P_K(W)^T, and in the
     // end the mean of the last models, times Q_L(W)^T.
     constexpr int agents = 6;
@@ -62,6 +64,8 @@ TEST(Trainer, GossipsMovesAndAveragesAsItsOptionsSay) {
     options.steps.step_size = 0.01;
     options.rounds = rounds;
     options.gossip = gossip_polynomial(topography.mixing, GossipRule::chebyshev, 3);
+    if (GetParam())
+        options.gossip = GossipPolynomial::combined(options.gossip, {-0.25, 0.5, -0.125, 0.875});
     options.smoothing.momentum = 0.6;
     options.smoothing.tail_rounds = 4;
     options.smoothing.final_gossip = gossip_polynomial(topography.mixing, GossipRule::chebyshev, 2);
@@ -86,6 +90,8 @@ TEST(Trainer, GossipsMovesAndAveragesAsItsOptionsSay) {
     const Eigen::MatrixXd after = tail * options.smoothing.final_gossip.of(weights).transpose();
     EXPECT_LT((training.trainer->models() - after).cwiseAbs().maxCoeff(), 1e-9);
 }
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutCombinations, TrainerGossip, ::testing::Bool());
 
 TEST(Trainer, CountsTheVectorsThatItsOptionsNeed) {
     const std::int64_t plain = Trainer::memory_bytes(1000, 3, 3, 0);

@@ -69,6 +69,32 @@ TEST(GossipPolynomial, OfAMatrixHasItsEigenvalues) {
     }
 }
 
+TEST(GossipPolynomial, MayBeACombinationOfItsMessages) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make(Topology::path, 7), MixingRule::metropolis);
+    const Eigen::MatrixXd dense = mixing.dense();
+    const auto n = dense.rows();
+    const GossipPolynomial base = GossipPolynomial::chebyshev(2, 0.9);
+    const GossipPolynomial gossip = GossipPolynomial::combined(base, {0.5, -0.75, 1.25});
+    const auto expected = [&](double x) { return 0.5 - 0.75 * x + 1.25 * base.at(x); };
+    for (const double x : {-0.9, 0.0, 0.4, 1.0}) EXPECT_NEAR(gossip.at(x), expected(x), 1e-14);
+    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(n, n);
+    const Eigen::MatrixXd whole = 0.5 * identity - 0.75 * dense + 1.25 * base.of(dense);
+    EXPECT_LT((gossip.of(dense) - whole).norm(), 1e-13);
+    EXPECT_LT((gossip.times(mixing, identity) - whole).norm(), 1e-13);
+    EXPECT_TRUE(gossip.combines());
+    EXPECT_FALSE(gossip.plain());
+    EXPECT_FALSE(base.combines());
+    EXPECT_EQ(base.share(2), 1);
+    EXPECT_EQ(base.share(1), 0);
+    const GossipPolynomial lazy = GossipPolynomial::combined(1, {0.25, 0.75});
+    EXPECT_FALSE(lazy.plain());
+    EXPECT_EQ(lazy.here(0), 1);
+    EXPECT_NEAR(lazy.at(-1.0), -0.5, 1e-15);
+    EXPECT_THROW((void)GossipPolynomial::combined(2, {0.5, 0.5}), ConfigError);
+    EXPECT_THROW((void)GossipPolynomial::combined(1, {0.5, 0.6}), ConfigError);
+}
+
 TEST(GossipPolynomial, ComesNearerToTheMeanThanPlainSteps) {
     const MixingMatrix mixing =
         MixingMatrix::from_rule(make(Topology::ring, 64), MixingRule::metropolis);

@@ -23,6 +23,25 @@ TEST(ConfiguredGossip, IsPlainUnlessWeightsAreAskedFor) {
     EXPECT_TRUE(configured_gossip(config, topography.mixing).plain());
     config.gossip = GossipRule::chebyshev;
     EXPECT_FALSE(configured_gossip(config, topography.mixing).plain());
+    config.gossip = GossipRule::optimal;
+    const GossipPolynomial own = configured_gossip(config, topography.mixing);
+    config.mechanism = "corn";
+    const GossipPolynomial shared = configured_gossip(config, topography.mixing);
+    EXPECT_TRUE(own.combines() && shared.combines());
+    EXPECT_NE(own.share(0), shared.share(0)) << "what is least depends on whose noise it is";
+}
+
+TEST(ConfiguredGossip, IsOptimalOnlyWhereItIsKnownWhatItDoes) {
+    PlanConfig config = config_of("zip-dl");
+    config.gossip = GossipRule::optimal;
+    expect_contains(
+        message_of<ConfigError>([&] { require_possible_smoothing(config, random_topography(5)); }),
+        "gossip: optimal is not possible with mechanism zip-dl");
+    config.mechanism = "pairs";
+    EXPECT_NO_THROW(require_possible_smoothing(config, random_topography(5)));
+    expect_contains(
+        message_of<ConfigError>([&] { (void)sum_rules(config, random_topography(5), 0); }),
+        "gossip: optimal is not possible with secure sums");
 }
 
 TEST(FinalGossip, ThatIsLeftOpenBringsAgentsTogetherAtLittleCost) {

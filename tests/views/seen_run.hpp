@@ -36,6 +36,7 @@ class SeenRun {
         }
         models_ = process_.gossip.here(exchange) * messages_ * mixing_->dense().transpose() -
                   process_.gossip.before(exchange) * previous;
+        combine(process_.gossip, exchange);
         ++time_;
         SeenStep step;
         step.message = [messages = messages_](int sender, int) -> Eigen::VectorXd {
@@ -52,10 +53,17 @@ class SeenRun {
     }
 
   private:
+    void combine(const GossipPolynomial& gossip, int exchange) {
+        if (!gossip.combines()) return;
+        if (exchange == 0) combined_ = gossip.share(0) * messages_;
+        combined_ += gossip.share(exchange + 1) * models_;
+        if (exchange + 1 == gossip.steps()) models_ = combined_;
+    }
+
     const MessageProcess& process_;
     const View& view_;
     const MixingMatrix* mixing_ = nullptr;
-    Eigen::MatrixXd messages_, models_, directions_;  // coordinates x agents
+    Eigen::MatrixXd messages_, models_, directions_, combined_;  // coordinates x agents
     long time_ = 0;
 };
 

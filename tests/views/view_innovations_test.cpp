@@ -155,7 +155,10 @@ TEST(PredictedMessages, MissNothingButInputsAndUnknownNoise) {
         }
 }
 
-TEST(PredictedMessages, FollowChebyshevGossipAndMomentum) {
+class PredictedCombinations : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(PredictedMessages, PredictedCombinations, ::testing::Bool());
+
+TEST_P(PredictedCombinations, FollowChebyshevGossipAndMomentum) {
     const Graph graph = ring_with_a_chord();
     const NoisePlan plan = decor_plan(graph);
     const Eigen::Vector2d initial(3, -1);
@@ -164,6 +167,13 @@ TEST(PredictedMessages, FollowChebyshevGossipAndMomentum) {
         process.step_sizes = falling_steps(5);
         const bool all = view.kind == View::Kind::all_messages;
         if (all) process.momentum = 0.9;
+        if (GetParam()) {
+            process.gossip = GossipPolynomial::combined(process.gossip, {-0.5, 0.25, 0, 1.25});
+            if (!all) {
+                EXPECT_THROW(require_testable(process, view), ConfigError);
+                continue;
+            }
+        }
         PredictedMessages predicted(process, view, initial);
         SeenRun run(process, view, initial);
         // Agent 2, whose gradient of round 1 is all there is, is no member of these views.

@@ -67,6 +67,9 @@ TEST(ViewSensitivity, RefusesFiguresOfViewsItDoesNotFollow) {
         return message_of<PrivacyError>([&] { (void)view_gram(process, node, 2); });
     };
     EXPECT_TRUE(contains(refused(), "not known exactly with final-gossip 2 (allowed: 0"));
+    process.final_gossip = 0;
+    process.gossip = GossipPolynomial::combined(1, {-0.5, 1.5});
+    EXPECT_TRUE(contains(refused(), "not known exactly with gossip optimal (allowed: 0"));
     process.momentum = 0.9;
     EXPECT_TRUE(contains(refused(), "not known exactly with momentum 0.9 (allowed: 0"));
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] {

@@ -13,8 +13,9 @@ namespace sotto {
 /// How the exchanges of one round are combined.
 enum class GossipRule {
     plain,     ///< W^K m
-    chebyshev  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the mean
-               ///< as K^2 plain steps
+    chebyshev,  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the mean
+                ///< as K^2 plain steps
+    optimal     ///< the polynomial of degree K that leaves least noise (optimal_gossip)
 };
 [[nodiscard]] GossipRule parse_gossip_rule(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(GossipRule rule);
@@ -23,6 +24,9 @@ enum class GossipRule {
 /// The polynomial P_K(W) that K exchanges apply to the messages of a round, by the recurrence
 ///
 ///     m_(k+1) = here_k W m_k - before_k m_(k-1),   here_k - before_k = 1,   before_0 = 0.
+///
+/// The result is m_K, or a combination of all of them, sum_k c_k m_k with sum_k c_k = 1, for which
+/// nothing more is sent.
 ///
 /// Chebyshev semi-iteration: with r_0 = lambda, r_k = 1 / (2 / lambda - r_(k-1)) (r_k = c_k /
 /// c_(k+1) for c_k = T_k(1 / lambda)), here_k = 2 r_k / lambda and before_k = r_k r_(k-1); P_K(1) =
@@ -38,8 +42,18 @@ class GossipPolynomial {
     /// @throws ConfigError otherwise.
     [[nodiscard]] static GossipPolynomial chebyshev(int steps, double lambda);
 
+    /// The combination of the messages of another polynomial, which must not be one itself.
+    /// @param weights c_0, ..., c_K.
+    /// @throws ConfigError unless there are K + 1, and their sum is 1 to 1e-9.
+    [[nodiscard]] static GossipPolynomial combined(GossipPolynomial base,
+                                                   std::vector<double> weights);
+
     [[nodiscard]] int steps() const { return steps_; }
-    [[nodiscard]] bool plain() const { return here_.empty(); }
+    [[nodiscard]] bool plain() const { return here_.empty() && !combines(); }
+    /// The result is not simply m_K.
+    [[nodiscard]] bool combines() const { return !combination_.empty(); }
+    /// c_k, 0 <= k <= steps().
+    [[nodiscard]] double share(int message) const;
     /// @param step k, 0 <= k < steps().
     [[nodiscard]] double here(int step) const;
     [[nodiscard]] double before(int step) const;
@@ -56,11 +70,12 @@ class GossipPolynomial {
   private:
     int steps_;
     std::vector<double> here_, before_;  // empty: all 1 and 0
+    std::vector<double> combination_;    // c; empty: m_K alone
 };
 
 /// Polynomial of K steps on a mixing matrix; the same in every process.
 /// @throws ConfigError for chebyshev if the matrix is not symmetric or its second eigenvalue is not
-/// below 1.
+/// below 1, and for optimal, which depends on the noise.
 [[nodiscard]] GossipPolynomial gossip_polynomial(const MixingMatrix& mixing,
                                                  GossipRule rule,
                                                  int steps);
