@@ -46,6 +46,7 @@ namespace {
 
 void add_gossip(Hasher& hasher, const GossipPolynomial& gossip) {
     hasher.add(std::int64_t{gossip.steps()}).add(std::int64_t{gossip.plain()});
+    hasher.add(gossip.laziness());
     for (int step = 0; !gossip.plain() && step < gossip.steps(); ++step)
         hasher.add(gossip.here(step)).add(gossip.before(step));
 }
@@ -58,6 +59,7 @@ Digest design_digest(const DesignInput& input) {
     hasher.add_bytes(input.schedule ? input.schedule->hash() : input.mixing->hash());
     hasher.add(name_of(input.utility)).add(std::int64_t{input.rounds});
     add_gossip(hasher, input.gossip);
+    hasher.add(name_of(input.smoothing.correction));
     hasher.add(input.smoothing.momentum).add(input.smoothing.decay);
     hasher.add(std::int64_t{input.smoothing.tail_rounds});
     add_gossip(hasher, input.smoothing.final_gossip);

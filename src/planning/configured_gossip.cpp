@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "planning/corrections.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sums/learnt_sums.hpp"
@@ -42,7 +43,14 @@ bool mixes_hidden_models(const PlanConfig& config) {
 }
 
 GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix& mixing) {
-    return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
+    const GossipPolynomial gossip =
+        gossip_polynomial(mixing, config.gossip, config.gossip_steps);
+    if (config.correction != Correction::exact_diffusion) return gossip;
+    return gossip.with_laziness(laziness_for(mixing, gossip));
+}
+
+int exchanges_of(const PlanConfig& config) {
+    return exchanges_a_round(config.correction, config.gossip_steps);
 }
 
 GossipPolynomial consensus_gossip(const MixingMatrix& mixing, double difference, int most) {
@@ -67,6 +75,7 @@ int exchanges_beside_rounds(const PlanConfig& config, const MixingSchedule& mixi
 
 Smoothing configured_smoothing(const PlanConfig& config, const Topography& topography) {
     Smoothing smoothing;
+    smoothing.correction = config.correction;
     smoothing.momentum = config.momentum;
     smoothing.set_average(config.average, config.steps.first_round + config.rounds);
     const int steps = final_gossip_steps(config, topography.schedule());
@@ -77,6 +86,7 @@ Smoothing configured_smoothing(const PlanConfig& config, const Topography& topog
 
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography) {
     if (!topography.later_mixing.empty()) require_fixed_mixing(config);
+    require_possible_correction(config, topography);
     if (topography.mixing.push_sum() && !config.average.none())
         throw ConfigError(
             fmt::format("average: {} is not possible with --mixing push-sum, where models are sums "
