@@ -92,6 +92,15 @@ void require_possible_correction(const PlanConfig& config, const NoisePlan& plan
     if (!obstacle.none()) refuse_correction(config.correction, obstacle);
 }
 
+std::vector<std::string> correction_statements(const PlanConfig& config) {
+    if (config.correction == Correction::none) return {};
+    return {fmt::format(
+        "messages have the correction {}, made of earlier messages and of the agent's own noisy "
+        "gradients. They tell nothing new to whoever sees all messages; figures of partial views "
+        "are those of all messages",
+        name_of(config.correction))};
+}
+
 void require_correction_beside_sums(const PlanConfig& config, bool secure_sum) {
     if (secure_sum && config.correction != Correction::none)
         refuse_correction(config.correction,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/config.hpp"
 #include "graph/topography.hpp"
@@ -24,6 +25,8 @@ namespace sotto {
 void require_possible_correction(const PlanConfig& config, const Topography& topography);
 /// The same for a plan. @throws ConfigError.
 void require_possible_correction(const PlanConfig& config, const NoisePlan& plan);
+/// What the ledger says of a correction; nothing without one.
+[[nodiscard]] std::vector<std::string> correction_statements(const PlanConfig& config);
 /// @throws ConfigError for a correction with secure sums.
 void require_correction_beside_sums(const PlanConfig& config, bool secure_sum);
 /// @throws ConfigError for a correction with --mixing optimised.

@@ -147,6 +147,8 @@ Ledger open_ledger(const Run& run,
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
             std::back_inserter(record.more_statements));
     std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
+    std::ranges::move(correction_statements(run.config.plan),
+                      std::back_inserter(record.more_statements));
     std::ranges::move(preconditioner_statements(run.config),
                       std::back_inserter(record.more_statements));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));

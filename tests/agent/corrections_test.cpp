@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "agent/agent_fixtures.hpp"
@@ -213,6 +214,57 @@ TEST(Corrections, AreCountedInMemory) {
               6 * 8000);
     smoothing.correction = Correction::tracking;
     EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, 1, smoothing) - plain, 6 * 8000);
+}
+
+TEST(Corrections, LeaveTheNoiseThatThePlanSays) {
+    // Noise alone, in many coordinates: all models together have Tr(M R) eta^2 of it.
+    constexpr Eigen::Index coordinates = 20000;
+    constexpr long rounds = 15;
+    const Utility last{Utility::Kind::final_model, 0};
+    for (const Topology shape : {Topology::ring, Topology::erdos_renyi})
+        for (const char* mechanism : {"ldp", "pairs"})
+            for (const Correction correction :
+                 {Correction::none, Correction::exact_diffusion, Correction::tracking}) {
+                const Topography topography = test::topography_of(shape, few);
+                const NoisePlan plan = test::plan_of({"Corrected", mechanism, last},
+                                                     topography,
+                                                     Eigen::VectorXd::Constant(few, 1.0));
+                TrainerOptions options =
+                    corrected_options(topography, correction, GossipRule::plain, 1);
+                options.steps = {StepSchedule::Kind::constant, 0.01, {}};
+                options.l2 = 0;
+                const auto network = make_memory_network(few, 1);
+                network->connect(topography.graph);
+                std::vector<LocalAgent> agents;
+                for (int u = 0; u < few; ++u)
+                    agents.push_back(test::local_agent(
+                        u,
+                        std::make_unique<test::FunctionObjective>(
+                            coordinates,
+                            [](const auto& model) { return Eigen::VectorXd(0 * model); }),
+                        1));
+                Trainer trainer(*network,
+                                MixingSchedule({topography.mixing}),
+                                plan,
+                                NoiseSource(plan, distribute_seeds(*network, plan, 7), 1),
+                                std::move(agents),
+                                Eigen::VectorXd::Zero(coordinates),
+                                options);
+                for (long t = 0; t < rounds; ++t) trainer.run_round(t);
+                const double expected = utility_matrix(topography.mixing,
+                                                       last,
+                                                       rounds,
+                                                       options.gossip,
+                                                       options.smoothing)
+                                            .cwiseProduct(spatial_covariance(plan))
+                                            .sum() *
+                                        1e-4;
+                const double found =
+                    trainer.models().squaredNorm() / static_cast<double>(coordinates);
+                // Five standard errors of one chi-squared variable a coordinate at most.
+                EXPECT_NEAR(found / expected, 1, 5 * std::sqrt(2.0 / coordinates))
+                    << mechanism << ", " << name_of(correction) << ", " << name_of(shape);
+            }
 }
 
 /// A run with noise of a plan, and what agents sent.

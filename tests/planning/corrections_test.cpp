@@ -94,6 +94,14 @@ TEST(Correction, IsRefusedWithTheReason) {
                     "with mechanism own, which is planned for rounds without it");
 }
 
+TEST(Correction, IsSaidInTheLedger) {
+    PlanConfig config;
+    EXPECT_TRUE(correction_statements(config).empty());
+    config.correction = Correction::tracking;
+    ASSERT_EQ(correction_statements(config).size(), 1U);
+    expect_contains(correction_statements(config).front(), "the correction tracking");
+}
+
 TEST(Correction, IsSettledWithAllElse) {
     const Topography fixed = ring_of(6, "metropolis");
     AskedPlan asked(config_of("pairs"));
