@@ -134,7 +134,9 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
     });
     const auto [settled, choices] =
         settle(config.plan,
-               {.topography = built->topography, .dimension = config.dimension},
+               {.topography = built->topography,
+                .dimension = config.dimension,
+                .designed_mixing = is_optimised(config.graph)},
                network,
                leader);
     CountedRounds rounds;
@@ -320,6 +322,7 @@ GossipPolynomial gossip_of_phase(const PlanConfig& plan, const Graph& graph, con
 
 void set_exchanges(MessageProcess& process, const PlanConfig& plan) {
     process.momentum = plan.momentum;
+    process.correction = plan.correction;
     if (process.phases.empty()) return;
     process.gossip = gossip_of_phase(plan, *process.graph, process.phases.front());
     for (Phase& phase : process.phases) phase.gossip = gossip_of_phase(plan, *process.graph, phase);

@@ -135,9 +135,15 @@ MadePlan make_plan(PlanJobConfig config) {
     BuiltTopography built = build_topography(config.graph, config.plan);
     const Topography& topography = built.topography;
     const double missing = config.dropout_probability;
-    if (missing > 0) require_possible_dropouts(config.plan, topography);
-    auto [settled, choices] =
-        settle(config.plan, {.topography = topography, .dimension = config.dimension});
+    if (missing > 0) {
+        require_possible_dropouts(config.plan, topography);
+        config.plan.open.correction = false;  // none is possible with missed rounds
+    }
+    auto [settled, choices] = settle(config.plan,
+                                     {.topography = topography,
+                                      .dimension = config.dimension,
+                                      .secure_sum = config.secure_sum,
+                                      .designed_mixing = is_optimised(config.graph)});
     config.plan = AskedPlan(settled);
     const int agents = topography.graph.agents();
     if (config.unrestricted_bound) require_joint_rows(agents, settled.rounds);
@@ -294,6 +300,8 @@ std::string plan_report_json(const PlannedNoise& planned,
         json["temporal_choice"] = temporal_choice_json(planned.choices.temporal);
     json["rounds"] = config.rounds;
     json["gossip_steps"] = config.gossip_steps;
+    json["correction"] = name_of(config.correction);
+    json["laziness"] = planned.laziness;
     if (!planned.choices.gossip.candidates.empty())
         json["gossip_choice"] = gossip_choice_json(planned.choices.gossip);
     if (!planned.gossip_costs.empty()) json["gossip_costs"] = candidates_json(planned.gossip_costs);

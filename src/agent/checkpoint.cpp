@@ -19,7 +19,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view magic = "sottockp";
-constexpr std::uint32_t format_version = 7;
+constexpr std::uint32_t format_version = 8;
 constexpr std::uint32_t first_without_seeds = 3;
 
 Digest file_digest(std::span<const std::string_view> parts) {
@@ -83,6 +83,8 @@ Fields::Fields(const Checkpoint& checkpoint) {
     add(checkpoint.mean);
     add(checkpoint.anchor);
     add(checkpoint.moments);
+    add(checkpoint.carried);
+    add(checkpoint.direction);
     ByteWriter options;
     options.put_text(checkpoint.revealed);
     for (const auto& [name, value] : checkpoint.own_options) {
@@ -133,6 +135,8 @@ Checkpoint checkpoint_from(std::string_view bytes) {
     checkpoint.mean = get_vector(body);
     checkpoint.anchor = get_vector(body);
     checkpoint.moments = get_vector(body);
+    checkpoint.carried = get_vector(body);
+    checkpoint.direction = get_vector(body);
     checkpoint.revealed = body.get_text();
     while (!body.done()) {
         const std::string name(body.get_text());
@@ -144,7 +148,9 @@ Checkpoint checkpoint_from(std::string_view bytes) {
         checkpoint.phase_round < 0 || checkpoint.records < 0 ||
         (checkpoint.round > 0) != (checkpoint.model.size() > 0) ||
         !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model) ||
-        !fits(checkpoint.anchor, checkpoint.model) || !fits(checkpoint.moments, checkpoint.model))
+        !fits(checkpoint.anchor, checkpoint.model) ||
+        !fits(checkpoint.moments, checkpoint.model) ||
+        !fits(checkpoint.carried, checkpoint.model) || !fits(checkpoint.direction, checkpoint.model))
         body.fail();
     return checkpoint;
 }

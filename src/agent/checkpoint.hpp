@@ -40,6 +40,9 @@ struct Checkpoint {
     Eigen::VectorXd mean;      ///< of its models so far; empty if none
     /// With a SharedPreconditioner, x at its last renewal and v; else empty.
     Eigen::VectorXd anchor{}, moments{};
+    /// With a Correction, psi (exact diffusion) or y (tracking), and with tracking u of the last
+    /// round; else empty.
+    Eigen::VectorXd carried{}, direction{};
     std::string revealed;  ///< text of the agent's record of what it has revealed (own record)
     /// The options that the agent itself chooses, by name.
     std::map<std::string, std::string> own_options;

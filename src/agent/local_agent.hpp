@@ -68,7 +68,9 @@ struct AgentReport {
 /// What one agent made in a gossip step before anything is sent; views valid during the call.
 struct OwnRound {
     int receiver;                              ///< of the message; NoiseRow::all_receivers
-    int gossip_step;                           ///< from 0
+    /// From 0. With tracking the first half of a round's steps is about y, and has y in the place
+    /// of the model after its first step.
+    int gossip_step;
     double step_size;                          ///< eta_t
     Eigen::Ref<const Eigen::VectorXd> before;  ///< model at the start of the gossip step
     /// Clipped, on the grid. Empty after the first gossip step.

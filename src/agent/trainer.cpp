@@ -42,6 +42,15 @@ class WhileWaiting {
 /// Above this many grid steps a sum with noise is no longer exact.
 constexpr double most_grid_steps = 0x1p50;
 
+/// Limits of messages keep psi and u within a few times the largest model.
+constexpr double correction_range = 1e3;
+
+/// What an agent keeps for a correction.
+std::int64_t vectors_of(Correction correction) {
+    if (correction == Correction::none) return 0;
+    return correction == Correction::tracking ? 2 : 1;
+}
+
 constexpr Eigen::Index message_block = 2048;  // coordinates of all vectors stay in the cache
 
 }  // namespace
@@ -81,6 +90,8 @@ Trainer::Trainer(Network& network,
                                 options_.smoothing.momentum,
                                 options_.l2 * options_.local_steps);
     if (options_.smoothing.momentum > 0) velocities_ = Eigen::MatrixXd::Zero(initial.size(), count);
+    if (options_.smoothing.correction == Correction::tracking)
+        carried_ = directions_ = Eigen::MatrixXd::Zero(initial.size(), count);
     start_from(initial.replicate(1, count));
     noise_ = Eigen::MatrixXd::Zero(initial.size(),
                                    static_cast<Eigen::Index>(noise_source_.outputs().size()));
@@ -105,7 +116,30 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
     models_ = models;
     estimate();
     means_.start(models_);
+    if (options_.smoothing.correction == Correction::exact_diffusion) carried_ = models_;
     if (preconditioner_) preconditioner_->start(models_);
+}
+
+void Trainer::start_correction_from(const Eigen::MatrixXd& carried,
+                                    const Eigen::MatrixXd& directions) {
+    const auto require = [](const Eigen::MatrixXd& given, const Eigen::MatrixXd& own) {
+        if (given.cols() != own.cols() || (own.cols() > 0 && given.rows() != own.rows()))
+            throw DataError(fmt::format(
+                "vectors of a correction to go on from: {} x {} (allowed: {} x {})",
+                given.rows(),
+                given.cols(),
+                own.rows(),
+                own.cols()));
+        if (first_beyond({given.data(), static_cast<std::size_t>(given.size())},
+                         correction_range * largest_model_value))
+            throw DataError(fmt::format(
+                "a vector of a correction to go on from has values beyond {:g}, or not finite",
+                correction_range * largest_model_value));
+    };
+    require(carried, carried_);
+    require(directions, directions_);
+    carried_ = carried;
+    directions_ = directions;
 }
 
 void Trainer::start_preconditioner_from(const Eigen::MatrixXd& anchors,
@@ -182,22 +216,76 @@ std::size_t Trainer::make_part(double step,
         message += noise;
         return limited + limit_and_round(values_of(message));
     }
-    const auto move = [&](const auto& by) {
-        if (preconditioner_)
-            message =
-                keep * model -
-                step * preconditioner_->scales().col(a).segment(first, count).cwiseProduct(by);
-        else
-            message = keep * model - step * by;
-    };
     if (velocities_.cols() == 0) {
-        move(gradient + noise);
+        move(step, a, first, message, gradient + noise);
     } else {
         auto velocity = velocities_.col(a).segment(first, count);
         velocity *= options_.smoothing.momentum;
         velocity += gradient + noise;
-        move(velocity);
+        move(step, a, first, message, velocity);
     }
+    return finish_part(a, first, message);
+}
+
+template <class Direction>
+void Trainer::move(double step,
+                   Eigen::Index agent,
+                   Eigen::Index first,
+                   Eigen::Ref<Eigen::VectorXd> message,
+                   const Direction& by) const {
+    const Eigen::Index count = message.size();
+    if (directions_.cols() > 0) {
+        // The sum with noise is exact, and comes first.
+        message = (carried_.col(agent).segment(first, count) -
+                   directions_.col(agent).segment(first, count)) +
+                  by;
+        return;
+    }
+    move_model(step, agent, first, message, by);
+}
+
+template <class Direction>
+void Trainer::move_model(double step,
+                         Eigen::Index agent,
+                         Eigen::Index first,
+                         Eigen::Ref<Eigen::VectorXd> message,
+                         const Direction& by) const {
+    const Eigen::Index count = message.size();
+    const double keep = 1 - step * options_.l2 * options_.local_steps;
+    const auto model = models_.col(agent).segment(first, count);
+    if (preconditioner_)
+        message =
+            keep * model -
+            step * preconditioner_->scales().col(agent).segment(first, count).cwiseProduct(by);
+    else
+        message = keep * model - step * by;
+}
+
+std::size_t Trainer::finish_part(Eigen::Index agent,
+                                 Eigen::Index first,
+                                 Eigen::Ref<Eigen::VectorXd> message) {
+    const Eigen::Index count = message.size();
+    // Limits and rounding of a message are a part of psi and u, so that corrections of all agents
+    // still add up to zero.
+    if (options_.smoothing.correction == Correction::exact_diffusion) {
+        auto psi = carried_.col(agent).segment(first, count);
+        psi = carry_ * (models_.col(agent).segment(first, count) - psi);
+        message += psi;
+        const std::size_t limited = limit_and_round(values_of(message));
+        psi = message - psi;
+        return limited;
+    }
+    const std::size_t limited = limit_and_round(values_of(message));
+    if (directions_.cols() > 0)
+        directions_.col(agent).segment(first, count) +=
+            message - carried_.col(agent).segment(first, count);
+    return limited;
+}
+
+std::size_t Trainer::make_tracked_step(double step, std::size_t output) {
+    const auto a = static_cast<Eigen::Index>(noise_source_.outputs()[output].local_index);
+    auto message = messages_.col(static_cast<Eigen::Index>(output));
+    move_model(step, a, 0, message, carried_.col(a));
     return limit_and_round(values_of(message));
 }
 
@@ -238,6 +326,7 @@ void Trainer::run_round(long round) {
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);
+    if (round > 0) carry_ = step / options_.steps.at(round - 1);
     make_messages([this, step](std::size_t output) { return make_message(step, output); });
     if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
     show_messages({round, 0});
@@ -248,13 +337,22 @@ void Trainer::run_round(long round) {
         take_trusted_mean(round);
     else
         exchange_round(round);
-    if (preconditioner_ && preconditioner_->due(round)) {
-        if (!trusted_mean_)
-            exchange_models(round, options_.gossip.steps(), preconditioner_->options().consensus);
-        preconditioner_->renew(round, models_);
-    }
+    if (preconditioner_ && preconditioner_->due(round)) renew_preconditioner(round);
     estimate();
     means_.add(round, estimates());
+}
+
+void Trainer::renew_preconditioner(long round) {
+    const bool corrected = options_.smoothing.correction == Correction::exact_diffusion;
+    // Models come together, and x - psi stays as it is.
+    if (corrected) carried_ -= models_;
+    if (!trusted_mean_)
+        exchange_models(
+            round,
+            exchanges_a_round(options_.smoothing.correction, options_.gossip.steps()),
+            preconditioner_->options().consensus);
+    if (corrected) carried_ += models_;
+    preconditioner_->renew(round, models_);
 }
 
 void Trainer::estimate() {
@@ -293,12 +391,27 @@ void Trainer::exchange_round(long round) {
     // The messages hold this round's noise, and observers have seen it, so the next can be drawn.
     // If the past is drawn again, a piece takes too long.
     if (round + 1 >= options_.rounds || noise_source_.draws_past_again(models_.rows())) {
-        exchange_and_mix({round, 0}, options_.gossip, true);
+        exchange_messages(round);
         return;
     }
     begin_noise(round + 1);
     const WhileWaiting drawing(network_, [this] { return draw_while_waiting(); });
+    exchange_messages(round);
+}
+
+void Trainer::exchange_messages(long round) {
+    if (options_.smoothing.correction != Correction::tracking) {
+        exchange_and_mix({round, 0}, options_.gossip, true);
+        return;
+    }
+    models_.swap(carried_);  // y is mixed in place of models
     exchange_and_mix({round, 0}, options_.gossip, true);
+    models_.swap(carried_);
+    const double step = options_.steps.at(round);
+    make_messages([this, step](std::size_t output) { return make_tracked_step(step, output); });
+    const ExchangeId second{round, options_.gossip.steps()};
+    show_messages(second);
+    exchange_and_mix(second, options_.gossip, true);
 }
 
 void Trainer::exchange_models(long round, int first_step, const GossipPolynomial& gossip) {
@@ -456,10 +569,14 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    const Smoothing& smoothing,
                                    bool push_sum,
                                    bool preconditioned) {
-    const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
+    const auto recurs = [](const GossipPolynomial& polynomial) {
+        return polynomial.steps() > 1 && polynomial.before(1) != 0;
+    };
+    const bool earlier = recurs(gossip) || recurs(smoothing.final_gossip);
     const std::int64_t vectors_per_agent = 1 +                                       // model
                                            (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
+                                           vectors_of(smoothing.correction) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
                                            (gossip.combines() ? 1 : 0) +
                                            (push_sum ? 1 : 0) + (preconditioned ? 3 : 0);

@@ -76,6 +76,10 @@ struct RoundSeconds {
 /// - With a preconditioner m_u = x_u - eta_t P u_u - eta_t l2 x_u; agents exchange models until
 /// they
 ///   agree, and renew P, every R rounds (SharedPreconditioner).
+/// - Exact diffusion: what was m_u is psi_u, and m_u = psi_u + (eta_t / eta_(t-1)) (x_u - psi_u of
+///   the round before), which is 0 in the first round after a start.
+/// - Tracking: a round has two exchanges (of K steps each), y_u <- sum_v w_uv (y_v + u_v - u_v of
+///   the round before), from zeros, and x_u <- sum_v w_uv (x_v - eta_t P y_v - eta_t l2 x_v).
 /// - E local steps: g is the clip of (x_u - y_E) / eta_t - E l2 x_u, y_0 = x_u, y_{e+1} = y_e -
 ///   eta_t (gradient at y_e) - eta_t l2 y_e, and E l2 x_u replaces l2 x_u.
 /// - Noise that enters the message: m_u = s_u + v_u with s_u = x_u - eta_t g_u - eta_t l2 x_u
@@ -119,6 +123,11 @@ class Trainer {
                               const Eigen::MatrixXd& means,
                               long rounds_done);
 
+    /// Also restores what a correction keeps: psi, or y and u of the round before; no columns if
+    /// there is none. Without this call the next round is as the first.
+    /// @throws DataError as start_from, and for sizes that do not fit the correction.
+    void start_correction_from(const Eigen::MatrixXd& carried, const Eigen::MatrixXd& directions);
+
     /// Also restores the preconditioner, if there is one: x at its last renewal, and v.
     /// @throws as SharedPreconditioner::resume.
     void start_preconditioner_from(const Eigen::MatrixXd& anchors, const Eigen::MatrixXd& moments);
@@ -154,6 +163,10 @@ class Trainer {
     }
     /// u, d x local agents; no columns without momentum.
     [[nodiscard]] const Eigen::MatrixXd& velocities() const { return velocities_; }
+    /// psi with exact diffusion, y with tracking, d x local agents; no columns otherwise.
+    [[nodiscard]] const Eigen::MatrixXd& carried() const { return carried_; }
+    /// u of the last round with tracking, d x local agents; no columns otherwise.
+    [[nodiscard]] const Eigen::MatrixXd& directions() const { return directions_; }
     /// Means of models so far, d x local agents; no columns if there are none.
     [[nodiscard]] const Eigen::MatrixXd& means() const { return means_.values(); }
     /// Null without one.
@@ -172,7 +185,7 @@ class Trainer {
 
     /// Bytes of vectors in one process for this many local agents, their own messages a round (one
     /// each, or one per receiver), their neighbours' messages, and what the options add:
-    /// velocities, means of models, earlier messages; without NoiseSource.
+    /// velocities, vectors of a correction, means of models, earlier messages; without NoiseSource.
     /// @param push_sum whether there are estimates beside models.
     /// @param preconditioned whether there is a SharedPreconditioner.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
@@ -196,6 +209,27 @@ class Trainer {
     std::size_t make_message(double step, std::size_t output);
     /// Coordinates [first, first + count).
     std::size_t make_part(double step, std::size_t output, Eigen::Index first, Eigen::Index count);
+    /// Sets coordinates of a message, from `first`, to x_u - eta_t P u_u - eta_t l2 x_u, or to that
+    /// of y with tracking. @param by u_u.
+    template <class Direction>
+    void move(double step,
+              Eigen::Index agent,
+              Eigen::Index first,
+              Eigen::Ref<Eigen::VectorXd> message,
+              const Direction& by) const;
+    /// The former.
+    template <class Direction>
+    void move_model(double step,
+                    Eigen::Index agent,
+                    Eigen::Index first,
+                    Eigen::Ref<Eigen::VectorXd> message,
+                    const Direction& by) const;
+    /// Adds a correction's part, limits and rounds, and keeps what was sent for the next round.
+    std::size_t finish_part(Eigen::Index agent,
+                            Eigen::Index first,
+                            Eigen::Ref<Eigen::VectorXd> message);
+    /// With tracking, the message x_u - eta_t l2 x_u - eta_t P y_u.
+    std::size_t make_tracked_step(double step, std::size_t output);
     /// Limits values of a message to the range and rounds them to the network's precision.
     /// @return how many were limited.
     std::size_t limit_and_round(std::span<double> message) const;
@@ -209,6 +243,8 @@ class Trainer {
     void take_trusted_mean(long round);
     /// Meanwhile the noise of the next round is drawn.
     void exchange_round(long round);
+    /// All exchanges of a round, the first with the messages that are made.
+    void exchange_messages(long round);
     /// Exchanges models, which observers do not see.
     /// @param first_step number of the first exchange within the round.
     void exchange_models(long round, int first_step, const GossipPolynomial& gossip);
@@ -216,6 +252,7 @@ class Trainer {
     void exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip, bool shown);
     /// x_u <- the combination of the round's messages, within the range of models.
     void take_combination();
+    void renew_preconditioner(long round);
     void show_mixed(long round) const;
     void estimate();
 
@@ -242,6 +279,9 @@ class Trainer {
     // As gradients(); no columns if gradients become messages in place, without observers.
     Eigen::MatrixXd gradients_;
     Eigen::MatrixXd velocities_;  // with momentum
+    Eigen::MatrixXd carried_;     // psi or y, with a correction
+    Eigen::MatrixXd directions_;  // u of the round before, with tracking
+    double carry_ = 1;            // eta_t / eta_(t-1)
     std::optional<SharedPreconditioner> preconditioner_;
     ModelMean means_;
     Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source

@@ -11,6 +11,7 @@
 #include "core/numbers.hpp"
 #include "core/seeded_random.hpp"
 #include "learn/canary.hpp"
+#include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -214,7 +215,7 @@ long choose_trials(const AuditConfig& config,
                             : trials_without_mu);
     const PlanConfig& plan = config.train.plan;
     const auto count = static_cast<double>(hypotheses.size());
-    const double values = static_cast<double>(plan.rounds) * plan.gossip_steps * agents;
+    const double values = static_cast<double>(plan.rounds) * exchanges_of(plan) * agents;
     each = std::min(each, std::min<double>(most_trials, most_message_values / values) / count);
     return static_cast<long>(std::max<double>(each, fewest_trials));
 }

@@ -63,13 +63,23 @@ Index weight_of(const RecordingHeader& header, std::size_t neighbour) {
     return static_cast<Index>(neighbour) + (header.neighbours[neighbour] > header.agent ? 1 : 0);
 }
 
-void add_member(
-    SeenModels& seen, const fs::path& file, const NoisePlan& plan, long rounds, long first) {
+/// The first exchange of a round that is about models.
+int exchange_of_models(const RecordingHeader& header, Correction correction) {
+    return correction == Correction::tracking ? header.gossip_steps / 2 : 0;
+}
+
+void add_member(SeenModels& seen,
+                const fs::path& file,
+                const NoisePlan& plan,
+                Correction correction,
+                long rounds,
+                long first) {
     RecordedViewReader reader(file);
     const ViewHeader& header = reader.header();
     require_recording_of(header, reader.records(), plan, rounds, file);
+    const int exchange = exchange_of_models(header, correction);
     for (RecordedRound record; reader.next(record);) {
-        if (record.round < first || record.gossip_step > 0) continue;
+        if (record.round < first || record.gossip_step != exchange) continue;
         seen.own.add(record.before);
         if (header.received != Received::messages) continue;
         for (std::size_t j = 0; j < header.neighbours.size(); ++j)
@@ -78,26 +88,37 @@ void add_member(
     }
 }
 
-void add_sender(Mean& mean, const fs::path& file, const NoisePlan& plan, long rounds, long first) {
+void add_sender(Mean& mean,
+                const fs::path& file,
+                const NoisePlan& plan,
+                Correction correction,
+                long rounds,
+                long first) {
     WireReader reader(file);
     require_recording_of(reader.header(), reader.records(), plan, rounds, file);
+    const int exchange = exchange_of_models(reader.header(), correction);
     for (WireRecord record; reader.next(record);)
-        if (record.round >= first && record.gossip_step == 0 && record.messages.cols() > 0)
+        if (record.round >= first && record.gossip_step == exchange && record.messages.cols() > 0)
             mean.add(record.messages.col(0));
 }
 
 }  // namespace
 
-KnownModels read_known_models(
-    const fs::path& views, const View& view, const NoisePlan& plan, long rounds, long first) {
+KnownModels read_known_models(const fs::path& views,
+                              const View& view,
+                              const NoisePlan& plan,
+                              Correction correction,
+                              long rounds,
+                              long first) {
     SeenModels seen;
     for (const int member : view.members)
-        add_member(seen, views / std::to_string(member) / "view.bin", plan, rounds, first);
+        add_member(seen, views / std::to_string(member) / "view.bin", plan, correction, rounds, first);
     if (view.kind == View::Kind::all_messages)
         for (const int sender : agents_outside(view, plan.agents))
             add_sender(seen.heard[sender],
                        views / "wire" / std::to_string(sender) / "messages.bin",
                        plan,
+                       correction,
                        rounds,
                        first);
     KnownModels known;

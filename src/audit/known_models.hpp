@@ -31,6 +31,7 @@ struct KnownModels {
 [[nodiscard]] KnownModels read_known_models(const std::filesystem::path& views,
                                             const View& view,
                                             const NoisePlan& plan,
+                                            Correction correction,
                                             long rounds,
                                             long first);
 

@@ -111,8 +111,12 @@ class MembershipAttack final : public Attack {
         const std::string file = (folder / "plan.json").string();
         plan_ = plan_from_json(read_file(file, most_plan_bytes), file);
         const long rounds = config().train.plan.rounds;
-        known_ = read_known_models(
-            folder / "views", subject().view, *plan_, rounds, rounds - averaged_rounds());
+        known_ = read_known_models(folder / "views",
+                                   subject().view,
+                                   *plan_,
+                                   config().train.plan.correction,
+                                   rounds,
+                                   rounds - averaged_rounds());
     }
 
     [[nodiscard]] std::vector<AskedAgent> ask(const LocalData& data,

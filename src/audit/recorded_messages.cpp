@@ -97,11 +97,11 @@ void RecordedMessages::check(const RecordingHeader& header,
     expect("agent", header.agent, agent);
     expect("agents", header.agents, knowledge_.agents);
     expect("plan", header.plan_hash, to_hex(process_.plan->hash()));
-    expect("gossip steps", header.gossip_steps, process_.gossip.steps());
+    expect("gossip steps", header.gossip_steps, process_.exchanges());
     expect("records",
            records,
            static_cast<std::uint64_t>(process_.rounds()) *
-               static_cast<std::uint64_t>(process_.gossip.steps()));
+               static_cast<std::uint64_t>(process_.exchanges()));
     if (dimension_ < 0) dimension_ = header.dimension;
     expect("dimension", header.dimension, dimension_);
     if (!epoch_) epoch_ = header.key_epoch;
@@ -165,13 +165,13 @@ void RecordedMessages::open_sender(const fs::path& folder, int agent) {
 }
 
 bool RecordedMessages::next() {
-    bool more = time_ + 1 < process_.rounds() * process_.gossip.steps();
+    bool more = time_ + 1 < process_.rounds() * process_.exchanges();
     for (auto& [agent, member] : members_) more = more && member.reader.next(member.record);
     for (auto& [agent, sender] : senders_) more = more && sender.reader.next(sender.record);
     if (!more) return false;
     ++time_;
-    const long round = time_ / process_.gossip.steps();
-    if (known_source_ && time_ % process_.gossip.steps() == 0)
+    const long round = time_ / process_.exchanges();
+    if (known_source_ && time_ % process_.exchanges() == 0)
         known_source_->draw(epoch_.value_or(0), static_cast<std::uint64_t>(round), known_noise_);
     return true;
 }
@@ -245,7 +245,7 @@ RecordedInnovations::RecordedInnovations(const std::filesystem::path& views,
 
 std::optional<ViewInnovations::Innovation> RecordedInnovations::next() {
     if (!messages_.next()) return std::nullopt;
-    const long round = time_++ / seen_.gossip.steps();
+    const long round = time_++ / seen_.exchanges();
     SeenStep step = messages_.step();
     if (!known_.contribution) return test_.next(step);
     // A contribution enters a message as noise on gradients does.

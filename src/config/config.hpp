@@ -73,6 +73,7 @@ struct PlanConfig {
     GossipRule gossip = GossipRule::plain;     ///< weights of the exchanges of a round
     int gossip_steps = 1;                      ///< K
     std::optional<double> max_bytes;           ///< of all agents' messages, for the choice of K
+    Correction correction = Correction::none;  ///< for data that differ between agents
     double momentum = 0;                       ///< B, on noisy gradients
     long precondition_every = 0;               ///< R of Preconditioning, on noisy gradients
     ModelAverage average;                      ///< final models of agents
@@ -105,6 +106,7 @@ struct OpenChoices {
     bool cycle = false;         ///< b: --participation cyclic-poisson:auto
     bool gossip_steps = false;  ///< K: --gossip-steps auto
     bool final_gossip = false;  ///< L: --final-gossip not given
+    bool correction = false;    ///< --correction auto
     // --rounds, --batch-size, --clip-norm and --step-size auto; choose_rounds() and choose_step()
     // (planning/tuning.hpp) choose them.
     bool rounds = false, batch_size = false, clip_norm = false, step_size = false;

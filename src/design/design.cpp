@@ -143,7 +143,7 @@ Eigen::MatrixXd mixing_utility(const Eigen::MatrixXd& step,
     return static_cast<double>(weights.length + 1) * plain - ramped;
 }
 
-/// The same with momentum or an average, age by age.
+/// The same with a correction, momentum or an average, age by age.
 Eigen::MatrixXd smoothed_utility(const Eigen::MatrixXd& step,
                                  const Eigen::VectorXd& factors,
                                  const UtilityWeights& weights,
@@ -164,7 +164,7 @@ Eigen::MatrixXd general_utility(const MixingMatrix& mixing,
     const Eigen::MatrixXd dense = mixing.dense();
     const Eigen::MatrixXd step = gossip.of(dense);
     const Eigen::VectorXd factors = estimate_factors(mixing);
-    Eigen::MatrixXd result = smoothing.momentum == 0 && !smoothing.averages()
+    Eigen::MatrixXd result = smoothing.last_models_of_plain_steps()
                                  ? mixing_utility(step, factors, weights)
                                  : smoothed_utility(step, factors, weights, smoothing);
     if (smoothing.final_gossip.steps() == 0) return result;
@@ -196,6 +196,47 @@ class Estimates {
   private:
     std::vector<Eigen::VectorXd> after_round_;
 };
+
+/// sum_k w_k P^T P for noise of round `first`, by S_k = W^T (w_k D^-2 + S_{k+1}) W, from the last
+/// mixing back to the first.
+Eigen::MatrixXd utility_from(const MixingSchedule& schedule,
+                             const UtilityWeights& weights,
+                             const Estimates& estimates,
+                             long first,
+                             int gossip_steps) {
+    const int n = schedule.agents();
+    Eigen::MatrixXd later = Eigen::MatrixXd::Zero(n, n);
+    for (long k = weights.length; k >= 1; --k) {
+        estimates.add_to(later, weights.at(k), first + k - 1);
+        const auto& mixing = schedule.at(first + k - 1).sparse();
+        for (int step = 0; step < gossip_steps; ++step) {
+            const Eigen::MatrixXd right = later * mixing;
+            later = mixing.transpose() * right;
+        }
+    }
+    return later;
+}
+
+/// The same with tracking, from the first mixing on.
+Eigen::MatrixXd tracking_utility_from(const MixingSchedule& schedule,
+                                      const UtilityWeights& weights,
+                                      long first,
+                                      int gossip_steps) {
+    const int n = schedule.agents();
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n), models = sum, tracked = sum;
+    for (long k = 1; k <= weights.length; ++k) {
+        const auto& mixing = schedule.at(first + k - 1).sparse();
+        const auto mix = [&](Eigen::MatrixXd& columns) {
+            for (int step = 0; step < gossip_steps; ++step) columns = (mixing * columns).eval();
+        };
+        if (k <= 2) tracked.diagonal().array() += k == 1 ? 1 : -1;
+        mix(tracked);
+        models += tracked;
+        mix(models);
+        sum += weights.at(k) * (models.transpose() * models);
+    }
+    return sum;
+}
 
 }  // namespace
 
@@ -249,27 +290,25 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
 Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
                                const Utility& utility,
                                long rounds,
-                               int gossip_steps) {
-    if (schedule.fixed()) return utility_matrix(schedule.at(0), utility, rounds, gossip_steps);
+                               int gossip_steps,
+                               Correction correction) {
+    if (schedule.fixed())
+        return utility_matrix(
+            schedule.at(0), utility, rounds, gossip_steps, {.correction = correction});
+    if (correction == Correction::exact_diffusion ||
+        (correction == Correction::tracking && schedule.push_sum()))
+        throw Error(ExitCode::other,
+                    fmt::format("utility of {} with changing mixing", name_of(correction)));
     constexpr long most_starts = 20;
     const UtilityWeights weights = utility_weights(utility, rounds);
     const long starts = std::min(schedule.period(), most_starts);
-    const int n = schedule.agents();
     const Estimates estimates(schedule, gossip_steps, schedule.period() + weights.length);
-    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(schedule.agents(), schedule.agents());
     for (long i = 0; i < starts; ++i) {
         const long first = i * schedule.period() / starts;
-        // S_k = W^T (w_k D^-2 + S_{k+1}) W, from the last mixing back to the first.
-        Eigen::MatrixXd later = Eigen::MatrixXd::Zero(n, n);
-        for (long k = weights.length; k >= 1; --k) {
-            estimates.add_to(later, weights.at(k), first + k - 1);
-            const auto& mixing = schedule.at(first + k - 1).sparse();
-            for (int step = 0; step < gossip_steps; ++step) {
-                const Eigen::MatrixXd right = later * mixing;
-                later = mixing.transpose() * right;
-            }
-        }
-        sum += later;
+        sum += correction == Correction::tracking
+                   ? tracking_utility_from(schedule, weights, first, gossip_steps)
+                   : utility_from(schedule, weights, estimates, first, gossip_steps);
     }
     sum /= static_cast<double>(starts);
     return 0.5 * (sum + sum.transpose());

@@ -32,6 +32,7 @@ UtilityWeights utility_weights(const Utility& utility, long rounds) {
 Smoothing counted_smoothing(const Utility& utility, Smoothing smoothing) {
     if (utility.kind == Utility::Kind::final_model) return smoothing;
     Smoothing counted;
+    counted.correction = smoothing.correction;
     counted.momentum = smoothing.momentum;
     return counted;
 }
@@ -49,11 +50,11 @@ Value UtilityGain::gain(const Value& eigenvalue) const {
     const Value mixed = gossip_.at(eigenvalue);
     const Value after = smoothing_.final_gossip.at(eigenvalue);
     ImpulseResponse<Value> response(smoothing_, mixed, Value(1));
-    const bool lasting = smoothing_.momentum > 0 || smoothing_.averages();
+    const bool powers = smoothing_.last_models_of_plain_steps();
     Value sum = 0;
     for (long age = 1; age <= weights_.length; ++age) {
         const Value& now = response.next();
-        if (!lasting && now == Value(0)) break;  // all later terms are 0 too
+        if (powers && now == Value(0)) break;  // all later terms are 0 too
         sum += weights_.at(age) * now * now;
     }
     return sum * after * after;

@@ -23,7 +23,7 @@ struct UtilityWeights {
 };
 [[nodiscard]] UtilityWeights utility_weights(const Utility& utility, long rounds);
 
-/// The smoothing that a utility counts: all for `final`, otherwise the momentum only.
+/// The smoothing that a utility counts: all for `final`, otherwise correction and momentum only.
 [[nodiscard]] Smoothing counted_smoothing(const Utility& utility, Smoothing smoothing);
 
 /// Eigenvalue of M for an eigenvalue x of a symmetric W: s(x) = sum_a w_a g_a(x)^2.

@@ -60,6 +60,7 @@ Digest design_digest(const DesignInput& input) {
     hasher.add_bytes(input.schedule ? input.schedule->hash() : input.mixing->hash());
     hasher.add(name_of(input.utility)).add(std::int64_t{input.rounds});
     add_gossip(hasher, input.gossip);
+    hasher.add(name_of(input.smoothing.correction));
     hasher.add(input.smoothing.momentum).add(input.smoothing.decay);
     hasher.add(std::int64_t{input.smoothing.tail_rounds});
     add_gossip(hasher, input.smoothing.final_gossip);

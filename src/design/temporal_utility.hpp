@@ -69,15 +69,63 @@ void require_joint_rows(long agents, long rounds);
 /// Largest number of rounds for methods that need matrices with a row for every round.
 inline constexpr long most_dense_rounds = 2000;
 
+/// Response of an agent's models to noise of one round, by its age, in a mode that a round's mixing
+/// multiplies by p, for constant step sizes: h_1 is that of the model right after it. B is the
+/// momentum, u_a = B^(a-1):
+///
+///     none              h_a = p (h_(a-1) + u_a)
+///     exact diffusion   s_a = h_(a-1) + u_a,  h_a = p (s_a + h_(a-1) - s_(a-1))
+///     tracking          y_a = p (y_(a-1) + u_a - u_(a-1)),  h_a = p (h_(a-1) + y_a)
+///
+/// from zeros. `Value`: a number, a complex one for derivatives, or a square matrix p = P_K(W).
+template <class Value>
+class ModelResponse {
+  public:
+    /// @param one 1, or the identity. Both arguments must outlive the object.
+    ModelResponse(const Smoothing& smoothing, const Value& mixed, const Value& one)
+        : smoothing_(smoothing),
+          mixed_(mixed),
+          one_(one),
+          model_(0.0 * one),
+          stored_(0.0 * one) {}
+
+    /// h_a of the last next(), or 0.
+    [[nodiscard]] const Value& model() const { return model_; }
+    /// To h_1, h_2, ... in successive calls.
+    void next() {
+        switch (smoothing_.correction) {
+            case Correction::none:
+                model_ += weight_ * one_;
+                break;
+            case Correction::exact_diffusion: {
+                const Value step = model_ + weight_ * one_;
+                model_ += step - stored_;
+                stored_ = step;
+                break;
+            }
+            case Correction::tracking:
+                stored_ += (weight_ - weight_before_) * one_;
+                stored_ = Value(stored_ * mixed_);
+                model_ += stored_;
+                break;
+        }
+        model_ = Value(model_ * mixed_);
+        weight_before_ = weight_;
+        weight_ *= smoothing_.momentum;
+    }
+
+  private:
+    const Smoothing& smoothing_;
+    const Value& mixed_;
+    const Value& one_;
+    Value model_;
+    Value stored_;                          // s or y
+    double weight_ = 1, weight_before_ = 0;  // u_a, u_(a-1)
+};
+
 /// Response of what agents return to noise of one round, by its age: g_1 is that of the last round.
-/// In a mode that a round's mixing multiplies by p,
-///
-///     h_a = sum_{i<a} B^i p^(a-i)            in the model after a rounds (B the momentum),
-///     g_a = sum_{j<a} alpha_j h_(a-j)        in the mean with weights alpha_j of the model
-///                                            j rounds before the last.
-///
-/// Final gossip multiplies all of them and is left out. `Value`: a number, a complex one for
-/// derivatives, or a square matrix p = P_K(W).
+/// With h of ModelResponse, g_a = sum_{j<a} alpha_j h_(a-j) in the mean with weights alpha_j of the
+/// model j rounds before the last. Final gossip multiplies all of them and is left out.
 template <class Value>
 class ImpulseResponse {
   public:
@@ -86,42 +134,36 @@ class ImpulseResponse {
         : smoothing_(smoothing),
           mixed_(std::move(mixed)),
           one_(one),
-          recent_(0.0 * one),
-          left_(0.0 * one),
+          recent_(smoothing_, mixed_, one_),
+          left_(smoothing_, mixed_, one_),
           sum_(0.0 * one) {}
+    ImpulseResponse(const ImpulseResponse&) = delete;
+    ImpulseResponse& operator=(const ImpulseResponse&) = delete;
 
     /// Returns g_1, g_2, ... in successive calls.
     const Value& next() {
         ++age_;
-        advance(recent_, recent_weight_);
-        if (!smoothing_.averages()) return recent_;
+        recent_.next();
+        if (!smoothing_.averages()) return recent_.model();
         if (smoothing_.decay > 0) {
-            sum_ = smoothing_.decay * sum_ + (1 - smoothing_.decay) * recent_;
+            sum_ = smoothing_.decay * sum_ + (1 - smoothing_.decay) * recent_.model();
             return sum_;
         }
         const auto tail = static_cast<double>(smoothing_.tail_rounds);
-        sum_ += recent_ / tail;
+        sum_ += recent_.model() / tail;
         if (age_ > smoothing_.tail_rounds) {
-            advance(left_, left_weight_);
-            sum_ -= left_ / tail;
+            left_.next();
+            sum_ -= left_.model() / tail;
         }
         return sum_;
     }
 
   private:
-    /// h_a = p (h_(a-1) + B^(a-1)).
-    void advance(Value& response, double& weight) {
-        response += weight * one_;
-        response = Value(response * mixed_);
-        weight *= smoothing_.momentum;
-    }
-
     const Smoothing& smoothing_;
     long age_ = 0;
     Value mixed_, one_;
-    Value recent_;                                // h_a
-    Value left_;                                  // h_(a-J): the part that has left the tail
-    double recent_weight_ = 1, left_weight_ = 1;  // B^(a-1)
+    ModelResponse<Value> recent_;  // h_a
+    ModelResponse<Value> left_;    // h_(a-J): the part that has left the tail
     Value sum_;
 };
 

@@ -1,5 +1,6 @@
 #include "sotto/graph/gossip.hpp"
 
+#include <Spectra/SymEigsSolver.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +20,10 @@ namespace {
 constexpr NameTable<GossipRule, 3> rules{{{{GossipRule::plain, "plain"},
                                             {GossipRule::chebyshev, "chebyshev"},
                                             {GossipRule::optimal, "optimal"}}}};
+
+constexpr NameTable<Correction, 3> corrections{{{{Correction::none, "none"},
+                                                 {Correction::exact_diffusion, "exact-diffusion"},
+                                                 {Correction::tracking, "tracking"}}}};
 
 /// The next multiple of 2^-36 above an eigenvalue, shifted so that no simple fraction lies on the
 /// border. The polynomial grows fast beyond lambda, and processors whose eigenvalues differ in the
@@ -52,6 +57,45 @@ Value evaluate(const GossipPolynomial& gossip, const Value& start, Apply&& apply
     return gossip.combines() ? sum : current;
 }
 
+/// P_K(W) as an operator for Spectra.
+class GossipProduct {
+  public:
+    using Scalar = double;
+    GossipProduct(const MixingMatrix& mixing, const GossipPolynomial& gossip)
+        : mixing_(mixing), gossip_(gossip) {}
+    [[nodiscard]] Eigen::Index rows() const { return mixing_.agents(); }
+    [[nodiscard]] Eigen::Index cols() const { return mixing_.agents(); }
+    void perform_op(const double* in, double* out) const {
+        const Eigen::Map<const Eigen::VectorXd> x(in, cols());
+        Eigen::Map<Eigen::VectorXd>(out, rows()) = gossip_.times(mixing_, x);
+    }
+
+  private:
+    const MixingMatrix& mixing_;
+    const GossipPolynomial& gossip_;
+};
+
+double smallest_eigenvalue(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
+    constexpr int most_dense_agents = 400;
+    if (mixing.agents() <= most_dense_agents) {
+        double least = 1;
+        for (const double value : symmetric_eigenvalues(mixing.dense()))
+            least = std::min(least, gossip.at(value));
+        return least;
+    }
+    constexpr int basis = 60, restarts = 200;
+    constexpr double tolerance = 1e-11, below_all = -1;
+    GossipProduct product(mixing, gossip);
+    try {
+        Spectra::SymEigsSolver<GossipProduct> solver(product, 1, basis);
+        solver.init();
+        if (solver.compute(Spectra::SortRule::SmallestAlge, restarts, tolerance) == 1)
+            return solver.eigenvalues()(0);
+    } catch (const std::exception&) {  // it fails where few eigenvalues are distinct
+    }
+    return below_all;
+}
+
 }  // namespace
 
 GossipRule parse_gossip_rule(std::string_view option, std::string_view text) {
@@ -59,6 +103,16 @@ GossipRule parse_gossip_rule(std::string_view option, std::string_view text) {
 }
 std::string name_of(GossipRule rule) { return rules.name_of(rule); }
 std::vector<std::string> gossip_rule_names() { return rules.names(); }
+
+Correction parse_correction(std::string_view option, std::string_view text) {
+    return corrections.parse(option, text);
+}
+std::string name_of(Correction correction) { return corrections.name_of(correction); }
+std::vector<std::string> correction_names() { return corrections.names(); }
+
+int exchanges_a_round(Correction correction, int gossip_steps) {
+    return correction == Correction::tracking ? 2 * gossip_steps : gossip_steps;
+}
 
 GossipPolynomial::GossipPolynomial(int plain_steps) : steps_(plain_steps) {
     if (plain_steps < 0)
@@ -93,6 +147,19 @@ GossipPolynomial GossipPolynomial::combined(GossipPolynomial base, std::vector<d
                         base.steps() + 1));
     base.combination_ = std::move(weights);
     return base;
+}
+
+GossipPolynomial GossipPolynomial::with_laziness(double laziness) const {
+    if (!(laziness >= 0 && laziness < 1))
+        throw ConfigError(
+            fmt::format("gossip: laziness {} is not allowed (from 0 to below 1)", laziness));
+    if (laziness == 0) return *this;
+    std::vector<double> weights;
+    for (int k = 0; k <= steps_; ++k) weights.push_back((1 - laziness) * share(k));
+    weights.front() += laziness;
+    GossipPolynomial result = combined(*this, std::move(weights));
+    result.laziness_ = laziness;
+    return result;
 }
 
 double GossipPolynomial::here(int step) const {
@@ -141,6 +208,13 @@ GossipPolynomial gossip_polynomial(const MixingMatrix& mixing, GossipRule rule, 
             "gossip: chebyshev needs a symmetric mixing matrix (--mixing metropolis, max-degree, "
             "lazy-metropolis or optimised; or --gossip plain)");
     return GossipPolynomial::chebyshev(steps, mixing_radius(mixing));
+}
+
+double laziness_for(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
+    constexpr double none = 1e-12;
+    const double least = smallest_eigenvalue(mixing, gossip);
+    const double needed = (least_lazy_eigenvalue - least) / (1 - least);
+    return needed > none ? rounded_up(needed) : 0;
 }
 
 double mixing_radius(const MixingMatrix& mixing) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -191,6 +192,23 @@ Binding<AskedPlan> tuning() {
             [](const AskedPlan& config) -> std::optional<std::string> {
                 if (!config.tune) return std::nullopt;
                 return std::string(*config.tune ? tuned : off);
+            }};
+}
+
+/// One of the corrections, or "auto".
+Binding<AskedPlan> correction() {
+    static constexpr std::string_view chosen = "auto";
+    std::vector<std::string> names{std::string(chosen)};
+    std::ranges::copy(correction_names(), std::back_inserter(names));
+    return {OptionKind::value,
+            one_of(names),
+            [](AskedPlan& config, const std::string& option, const std::string& text) {
+                config.open.correction = text == chosen;
+                config.correction =
+                    config.open.correction ? Correction::none : parse_correction(option, text);
+            },
+            [](const AskedPlan& config) -> std::optional<std::string> {
+                return config.open.correction ? std::string(chosen) : name_of(config.correction);
             }};
 }
 
@@ -513,6 +531,21 @@ hide models.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::average,
                named(among_others("", {"none", "tail:F", "ema:B"}), parse_average))},
+        {{.name = "correction",
+          .help = "for data that differ between agents, whose own models it brings to the best "
+                  "common one: {}",
+          .details = R"(
+With data that differ, agents' own models stay apart, the more the sparser the graph is. Both corrections remove this,
+from messages and noisy gradients of earlier rounds, and cost no privacy. `exact-diffusion` sends as many bytes as
+before and keeps one more vector; an agent gives its own message so much more weight that no eigenvalue of the mixing
+matrix is below 0.02 (`laziness` in the results of `sotto plan`). `tracking` exchanges twice in every round, also allows
+a `--mixing-schedule`, and keeps two more vectors. `auto` takes `exact-diffusion` if mixing is symmetric and fixed,
+`tracking` if it is symmetric and changes, and otherwise `none`, as with secure sums, `--mixing optimised` and `--plan`.
+Corrections are not possible with mixing that is not symmetric, with secure sums, where noise is added to messages or
+correlated over rounds, and with a trusted aggregator. Plans are made for them; partial views are counted as if all
+messages were seen ([equations](../equations.md#corrections-for-data-that-differ)).)",
+          .ranks_must_agree = true},
+         correction()},
         {{.name = "momentum",
           .help = "B from 0 to 0.9999: u <- B u + noisy gradient, x <- x - eta u",
           .details = R"(

@@ -278,6 +278,8 @@ void require_comparable(const PlanConfig& config, const NoisePlan& plan) {
         plan.distribution() != StreamDistribution::gaussian)
         refuse("with noise on messages");
     if (config.participation.poisson) refuse("with sampled rounds, which are counted one by one");
+    if (config.correction != Correction::none)
+        refuse("with --correction, which mixes what rounds leave");
     if (config.momentum > 0) refuse("with --momentum, which adds up what rounds leave");
 }
 

@@ -155,9 +155,10 @@ namespace {
 constexpr double near_enough = 1.1;
 constexpr double little_disagreement = 0.01;
 
-/// Bytes of all messages with one exchange per round.
+/// Bytes of all messages with one gossip step per round.
 double bytes_of(const PlanConfig& config, const Topography& topography, double message_bytes) {
     return message_bytes * static_cast<double>(config.rounds) *
+           exchanges_a_round(config.correction, 1) *
            static_cast<double>(topography.graph.messages());
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "design/optimal_gossip.hpp"
+#include "planning/corrections.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/design/mechanism.hpp"
 #include "sums/learnt_sums.hpp"
@@ -35,17 +36,12 @@ void require_fixed_mixing(const PlanConfig& config) {
         refuse("final-gossip", std::to_string(*config.final_gossip));
 }
 
-}  // namespace
-
-bool mixes_hidden_models(const PlanConfig& config) {
-    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
-    return mechanism.aggregation == Aggregation::gossip && mechanism.entry == NoiseEntry::gradient;
-}
-
-GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix& mixing) {
+/// Without laziness.
+GossipPolynomial gossip_of_rule(const PlanConfig& config, const MixingMatrix& mixing) {
     if (config.gossip != GossipRule::optimal)
         return gossip_polynomial(mixing, config.gossip, config.gossip_steps);
     Smoothing smoothing;
+    smoothing.correction = config.correction;
     smoothing.momentum = config.momentum;
     smoothing.set_average(config.average, config.steps.first_round + config.rounds);
     const bool shared =
@@ -54,6 +50,23 @@ GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix&
                           config.gossip_steps,
                           UtilityGain(config.utility, config.rounds, 1, smoothing),
                           shared ? NoiseKind::correlated : NoiseKind::independent);
+}
+
+}  // namespace
+
+bool mixes_hidden_models(const PlanConfig& config) {
+    const Mechanism& mechanism = find_mechanism("mechanism", config.mechanism);
+    return mechanism.aggregation == Aggregation::gossip && mechanism.entry == NoiseEntry::gradient;
+}
+
+GossipPolynomial configured_gossip(const PlanConfig& config, const MixingMatrix& mixing) {
+    const GossipPolynomial gossip = gossip_of_rule(config, mixing);
+    if (config.correction != Correction::exact_diffusion) return gossip;
+    return gossip.with_laziness(laziness_for(mixing, gossip));
+}
+
+int exchanges_of(const PlanConfig& config) {
+    return exchanges_a_round(config.correction, config.gossip_steps);
 }
 
 GossipPolynomial consensus_gossip(const MixingMatrix& mixing, double difference, int most) {
@@ -78,6 +91,7 @@ int exchanges_beside_rounds(const PlanConfig& config, const MixingSchedule& mixi
 
 Smoothing configured_smoothing(const PlanConfig& config, const Topography& topography) {
     Smoothing smoothing;
+    smoothing.correction = config.correction;
     smoothing.momentum = config.momentum;
     smoothing.set_average(config.average, config.steps.first_round + config.rounds);
     const int steps = final_gossip_steps(config, topography.schedule());
@@ -88,6 +102,7 @@ Smoothing configured_smoothing(const PlanConfig& config, const Topography& topog
 
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography) {
     if (!topography.later_mixing.empty()) require_fixed_mixing(config);
+    require_possible_correction(config, topography);
     if (topography.mixing.push_sum() && !config.average.none())
         throw ConfigError(
             fmt::format("average: {} is not possible with --mixing push-sum, where models are sums "

@@ -11,10 +11,14 @@
 
 namespace sotto {
 
-/// The polynomial that a round's exchanges apply to its messages; K must be chosen.
+/// The polynomial that a round's exchanges apply to its messages; K must be chosen. With exact
+/// diffusion it has the least laziness with which that is stable.
 /// @throws ConfigError for Chebyshev or optimal weights on a matrix that is not symmetric.
 [[nodiscard]] GossipPolynomial configured_gossip(const PlanConfig& config,
                                                  const MixingMatrix& mixing);
+
+/// Exchanges of messages in a round; K must be chosen.
+[[nodiscard]] int exchanges_of(const PlanConfig& config);
 
 /// The exchanges that reduce the differences between agents to this part, with Chebyshev weights if
 /// W is symmetric; at most `most`.
@@ -39,7 +43,8 @@ namespace sotto {
 /// @throws ConfigError for impossible combinations: optimal gossip with noise on messages or a
 /// trusted mean; gossip with Chebyshev weights, momentum,
 /// averaging or final gossip with a mixing schedule; momentum or final gossip with noise on
-/// messages; momentum with noise that is correlated over rounds.
+/// messages; momentum with noise that is correlated over rounds; corrections as
+/// require_possible_correction.
 void require_possible_smoothing(const PlanConfig& config, const Topography& topography);
 
 /// Whether neighbours mix the messages and noise also hides the mixed models.

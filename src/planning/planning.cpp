@@ -18,6 +18,7 @@
 #include "design/seed_groups.hpp"
 #include "design/temporal_utility.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/corrections.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/membership.hpp"
@@ -129,7 +130,7 @@ void set_schedule(DesignInput& input,
             topography.schedule().from(config.steps.first_round));
     else
         input.given_utility = utility_matrix(
-            topography.schedule(), config.utility, config.rounds, config.gossip_steps);
+            topography.schedule(), config.utility, config.rounds, config.gossip_steps, config.correction);
 }
 
 /// @throws ConfigError for choices that the mechanism does not allow.
@@ -231,6 +232,7 @@ DesignInput plan_input(const SettledPlan& config,
     set_schedule(input, config, topography, correlated);
     input.rounds = config.rounds;
     require_possible_smoothing(config, topography);
+    if (given) require_possible_correction(config, *given);
     input.gossip = configured_gossip(config, topography.mixing);
     input.smoothing = configured_smoothing(config, topography);
     input.steps = config.steps;
@@ -260,6 +262,7 @@ PlannedNoise planned_for(const DesignInput& input,
     planned.solved = !given;
     planned.utility = input.utility;
     planned.kappa = input.kappa;
+    planned.laziness = input.gossip.laziness();
     planned.design = given ? rated(*std::move(given), input) : solved(input, config);
     planned.seconds = seconds_since(start);
     if (input.kappa.size() > 0 && compare) {
@@ -311,6 +314,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
         refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
     if (config.gossip == GossipRule::optimal)
         refuse_beside_dropouts("gossip", name_of(config.gossip), "plain, chebyshev");
+    if (config.correction != Correction::none)
+        refuse_beside_dropouts("correction", name_of(config.correction), "none");
     if (config.momentum > 0)
         refuse_beside_dropouts("momentum", fmt::format("{:g}", config.momentum), "0");
     if (!config.average.none()) refuse_beside_dropouts("average", name_of(config.average), "none");

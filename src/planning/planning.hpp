@@ -43,6 +43,7 @@ struct PlannedNoise {
     bool kept = false;         ///< it is the plan of the continued phase
     Utility utility;           ///< of the objectives; trajectory if rounds are correlated
     double seconds = 0;        ///< to solve
+    double laziness = 0;       ///< of a round's mixing (GossipPolynomial)
     double ldp_objective = 0;  ///< Tr(M R) of ldp, same budget and utility
     double cdp_objective = 0;  ///< of a trusted aggregator
     Eigen::VectorXd kappa;     ///< empty without a budget (mechanism none)

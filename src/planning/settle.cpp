@@ -7,6 +7,7 @@
 
 #include "core/numbers.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/corrections.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 
@@ -56,6 +57,17 @@ void settle_final_gossip(AskedPlan& plan, const PlanInputs& inputs, const Decide
     plan.open.final_gossip = false;
     plan.final_gossip.reset();
     if (said == none || inputs.secure_sum) plan.final_gossip = 0;
+}
+
+void settle_correction(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
+    decider.together([&] {
+        if (plan.open.correction)
+            plan.correction = chosen_correction(
+                plan, inputs.topography, inputs.secure_sum, inputs.designed_mixing);
+        require_correction_beside_sums(plan, inputs.secure_sum);
+        require_correction_beside_mixing(plan, inputs.designed_mixing);
+    });
+    plan.open.correction = false;
 }
 
 ShapeChoice settle_temporal(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
@@ -125,6 +137,7 @@ GossipChoice settle_gossip_steps(AskedPlan& plan,
 
 Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& inputs) {
     PlanChoices choices;
+    settle_correction(plan, inputs, decider);
     settle_final_gossip(plan, inputs, decider);
     choices.temporal = settle_temporal(plan, inputs, decider);
     choices.cycle = settle_cycle(plan, inputs, decider);

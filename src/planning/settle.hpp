@@ -20,6 +20,7 @@ struct PlanInputs {
     MessagePrecision precision = MessagePrecision::float64;  ///< for --max-bytes
     bool rounds_alone = false;  ///< figures of the rounds alone are requested: no final gossip
     bool secure_sum = false;    ///< likewise, whatever process 0 chooses
+    bool designed_mixing = false;  ///< weights are made for the noise: --mixing optimised
 };
 
 /// A settled plan and how its values were chosen.
@@ -31,10 +32,10 @@ struct Settlement {
 /// @throws ConfigError if something is left to the tuning rule, which only a training follows.
 void require_given_values(const AskedPlan& asked);
 
-/// Chooses all open values in the order of their dependencies: final gossip, the shape of the
+/// Chooses all open values in the order of their dependencies: correction, final gossip, the shape of the
 /// temporal factor, the cycle (which narrows its band), gossip steps. Cost: see choose_temporal,
 /// choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as
-/// require_possible_smoothing.
+/// require_possible_smoothing; for a correction with secure sums or designed mixing.
 [[nodiscard]] Settlement settle(const AskedPlan& asked, const PlanInputs& inputs);
 
 /// The same with other processes: process 0 chooses, and every process that solves plans (`solves`)

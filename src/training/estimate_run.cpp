@@ -94,7 +94,7 @@ MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
                                  static_cast<std::uint64_t>(std::max(0L, first_round) + i),
                                  gradients,
                                  messages);
-        for (int step = 0; step < prepared.run.config.plan.gossip_steps; ++step)
+        for (int step = 0; step < exchanges_of(prepared.run.config.plan); ++step)
             network.exchange({i, step}, outgoing, initial.size(), [](auto, auto, auto, auto) {});
     }
     const double total = network.maximum(seconds_since(start));
@@ -126,7 +126,7 @@ NetworkEstimate estimate_over(const NetworkSpec& spec,
                                                .precision = run.network.message_precision(),
                                                .per_receiver = !same_to_all,
                                                .encrypted = run.config.link_encryption});
-    const double exchanges = run.config.plan.gossip_steps;
+    const double exchanges = exchanges_of(run.config.plan);
     return {.latency_seconds = spec.latency_seconds,
             .bits_per_second = spec.bits_per_second,
             .hosts = static_cast<int>(std::ssize(layout.hosts)),

@@ -12,6 +12,7 @@
 #include "agent/recording/recorded_wire.hpp"
 #include "net/agreement.hpp"
 #include "options/train_options.hpp"
+#include "planning/configured_gossip.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "trust/secret_coins.hpp"
 
@@ -150,7 +151,7 @@ Received received_in(const Run& run) {
 RecordedRounds recorded_rounds(const Run& run, Eigen::Index dimension) {
     // A trusted aggregator takes one mean.
     const bool trusted = run.plan.aggregation == Aggregation::trusted_mean;
-    return {run.plan, run.key_epoch, trusted ? 1 : run.config.plan.gossip_steps, dimension};
+    return {run.plan, run.key_epoch, trusted ? 1 : exchanges_of(run.config.plan), dimension};
 }
 
 Recorders::Recorders(const Run& run,

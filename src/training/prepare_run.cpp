@@ -14,6 +14,7 @@
 #include "planning/asked_plan.hpp"
 #include "planning/choices.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/corrections.hpp"
 #include "planning/plan_report.hpp"
 #include "planning/settle.hpp"
 #include "sotto/core/error.hpp"
@@ -59,6 +60,7 @@ void require_possible_exchange(const TrainConfig& config,
                                const NoisePlan& plan,
                                bool fixed_inputs) {
     if (config.secure_sum) require_summable(plan);
+    require_possible_correction(config.plan, plan);
     require_possible_precision(config, plan, fixed_inputs);
     if (plan.entry != NoiseEntry::gradient &&
         (config.plan.momentum > 0 || config.plan.final_gossip.value_or(0) > 0))
@@ -145,6 +147,8 @@ Ledger open_ledger(const Run& run,
             sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
             std::back_inserter(record.more_statements));
     std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
+    std::ranges::move(correction_statements(run.config.plan),
+                      std::back_inserter(record.more_statements));
     std::ranges::move(preconditioner_statements(run.config),
                       std::back_inserter(record.more_statements));
     std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
@@ -284,7 +288,8 @@ PlanChoices settle_plan(TrainConfig& config,
                                     .dimension = static_cast<long>(task.initial.size()),
                                     .precision = network.message_precision(),
                                     .rounds_alone = config.asks_about_rounds_alone(),
-                                    .secure_sum = config.secure_sum},
+                                    .secure_sum = config.secure_sum,
+                                    .designed_mixing = is_optimised(config.graph)},
                                    network,
                                    there.solves);
     // config.ini keeps `auto` where there is no temporal factor.

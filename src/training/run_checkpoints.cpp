@@ -177,6 +177,8 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) co
         own.model = trainer_.models().col(column);
         if (trainer_.velocities().cols() > 0) own.velocity = trainer_.velocities().col(column);
         if (trainer_.means().cols() > 0) own.mean = trainer_.means().col(column);
+        if (trainer_.carried().cols() > 0) own.carried = trainer_.carried().col(column);
+        if (trainer_.directions().cols() > 0) own.direction = trainer_.directions().col(column);
         if (const SharedPreconditioner* shared = trainer_.preconditioner()) {
             own.anchor = shared->anchors().col(column);
             own.moments = shared->moments().col(column);

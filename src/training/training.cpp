@@ -225,8 +225,22 @@ Eigen::MatrixXd columns_of(const std::vector<Checkpoint>& local,
     return columns;
 }
 
+/// Whether the agents are those of the checkpoint's phase. If some left or joined, the corrections
+/// of those who are there do not add up to zero.
+bool are_those_of(const std::vector<Checkpoint>& local,
+                  const Resumption& resumption,
+                  const Run& run) {
+    if (!run.config.resume->joining.empty()) return false;
+    const auto same_phase = [&](const PrivacyPhase& phase) {
+        return phase.survey == nullptr && phase.key_epoch == local.front().key_epoch;
+    };
+    if (resumption.going_on && same_phase(*resumption.going_on)) return true;
+    const auto before = std::ranges::find_if(resumption.past, same_phase);
+    return before != resumption.past.end() && before->members.numbers == run.members.numbers;
+}
+
 /// Moves the local agents' checkpoints into the trainer.
-void go_on(Trainer& trainer, Resumption& resumption) {
+void go_on(Trainer& trainer, Resumption& resumption, const Run& run) {
     const std::vector<Checkpoint> local = std::exchange(resumption.local, {});
     if (resumption.round == 0) return;  // models start at the initial one
     const Eigen::Index dimension = trainer.models().rows();
@@ -234,6 +248,9 @@ void go_on(Trainer& trainer, Resumption& resumption) {
     trainer.start_smoothing_from(columns_of(local, &Checkpoint::velocity, dimension),
                                  columns_of(local, &Checkpoint::mean, dimension),
                                  resumption.round);
+    if (are_those_of(local, resumption, run))
+        trainer.start_correction_from(columns_of(local, &Checkpoint::carried, dimension),
+                                      columns_of(local, &Checkpoint::direction, dimension));
     trainer.start_preconditioner_from(columns_of(local, &Checkpoint::anchor, dimension),
                                       columns_of(local, &Checkpoint::moments, dimension));
 }
@@ -298,7 +315,7 @@ TrainingRounds::TrainingRounds(OpenRun& open,
       loop_(open, trainer_, listener, stop_requested) {
     const Run& run = open.prepared.run;
     if (run.config.secure_sum) trainer_.use_secure_sums(std::move(open.sums));
-    if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption);
+    if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption, run);
     open.recorders.observe(trainer_);
     run.network.watch_for_stalls(
         stall_limits(run.config.stall_abort_seconds, run.network.process_name()));

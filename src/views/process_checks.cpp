@@ -134,6 +134,13 @@ void check_smoothing(const MessageProcess& process) {
                         "messages and does not cover what piles up (allowed: 0)",
                         process.momentum,
                         plan.mechanism));
+    if (process.correction != Correction::none &&
+        (plan.entry == NoiseEntry::message || !plan.same_message_to_all()))
+        throw PrivacyError(
+            fmt::format("correction: {} is not possible with mechanism {}, whose noise is on "
+                        "messages and is counted for messages without it (allowed: none)",
+                        name_of(process.correction),
+                        plan.mechanism));
     if (plan.same_message_to_all()) return;
     const auto refuse = [&](const char* name, const std::string& value, const char* allowed) {
         throw PrivacyError(

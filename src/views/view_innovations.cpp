@@ -65,9 +65,13 @@ void require_one_phase_with_steps(const MessageProcess& process) {
         throw ConfigError("test of a view: not possible with a trusted mean");
 }
 
-/// The previous direction, and combinations of messages, are known only of agents whose messages
-/// are all seen.
-void require_known_models(const MessageProcess& process, const View& view) {
+/// What earlier rounds leave is known only of agents whose messages are all seen.
+void require_known_past(const MessageProcess& process, const View& view) {
+    if (process.correction != Correction::none && view.kind != View::Kind::all_messages)
+        throw ConfigError(
+            fmt::format("correction: {} is not possible in a test of a view that does not show all "
+                        "messages (allowed: none, or the eavesdropper and all-messages)",
+                        name_of(process.correction)));
     if (process.momentum != 0 && view.kind != View::Kind::all_messages)
         throw ConfigError(
             fmt::format("momentum: {} is not possible in a test of a view that does not show all "
@@ -79,12 +83,19 @@ void require_known_models(const MessageProcess& process, const View& view) {
             "(allowed: plain, chebyshev, or the eavesdropper and all-messages)");
 }
 
-/// Observations independent of the state are needed too, so rounds are declared dependent.
+/// Observations independent of the state are needed too, so rounds are declared dependent. Where
+/// all messages are seen, corrections change predictions only.
 ObservationModel model_of(const MessageProcess& process, const View& view) {
     const long rounds = process.rounds();
     LaggedNoise noise = lagged_noise(process.plan->temporal, rounds, static_cast<int>(rounds));
     noise.independent_rounds = false;
-    return make_observation_model(process, view, {noise});
+    if (process.correction == Correction::none)
+        return make_observation_model(process, view, {noise});
+    MessageProcess plain = process;
+    plain.correction = Correction::none;
+    plain.gossip = GossipPolynomial(process.exchanges());
+    for (Phase& phase : plain.phases) phase.gossip.reset();
+    return make_observation_model(plain, view, {noise});
 }
 
 }  // namespace
@@ -112,7 +123,7 @@ struct ViewInnovations::State {
 void require_testable(const MessageProcess& process, const View& view) {
     check_smoothing(process);
     require_one_phase_with_steps(process);
-    require_known_models(process, view);
+    require_known_past(process, view);
 }
 
 ViewInnovations::ViewInnovations(const MessageProcess& process,
@@ -125,7 +136,7 @@ ViewInnovations::~ViewInnovations() = default;
 ViewInnovations::ViewInnovations(ViewInnovations&&) noexcept = default;
 
 long ViewInnovations::gossip_steps_total() const {
-    return state_->process.rounds() * state_->process.gossip.steps();
+    return state_->process.rounds() * state_->process.exchanges();
 }
 
 const std::vector<int>& ViewInnovations::unknown_agents() const {
@@ -163,8 +174,8 @@ ViewInnovations::Innovation ViewInnovations::responses(std::span<const int> agen
         const LinearStep& step = s.model.at(time);
         const ViewFilter::Gain& gain = s.filter.at(time);
         MatrixXd observed = step.observation * state;
-        const long round = time / s.process.gossip.steps();
-        const bool injects = time % s.process.gossip.steps() == 0;
+        const long round = time / s.process.exchanges();
+        const bool injects = time % s.process.exchanges() == 0;
         MatrixXd input;
         if (injects) {
             input = MatrixXd::Zero(s.plan.agents, count);
@@ -208,13 +219,19 @@ PredictedMessages::PredictedMessages(const MessageProcess& process,
       same_to_all_(process.plan->same_message_to_all()),
       agents_(phase_agents(process, view, 0)),
       known_(initial_.replicate(1, process.plan->agents)) {
-    if (process.momentum == 0) return;
+    if (process.momentum == 0 && !corrected()) return;
     models_ = known_;
+    if (corrected()) added_ = known_;
+    carried_ = process.correction == Correction::exact_diffusion
+                   ? known_
+                   : MatrixXd::Zero(known_.rows(), known_.cols());
     directions_ = MatrixXd::Zero(known_.rows(), known_.cols());
 }
 
 MatrixXd PredictedMessages::less_seen(const SeenStep& step) {
-    MatrixXd observed = same_to_all_ ? messages_less_seen(step) : own_messages_less_seen(step);
+    MatrixXd observed = !same_to_all_ ? own_messages_less_seen(step)
+                        : corrected() ? corrected_less_seen(step)
+                                      : messages_less_seen(step);
     ++time_;
     return observed;
 }
@@ -237,7 +254,9 @@ void PredictedMessages::add_known_noise(VectorXd& message,
                                         int receiver) const {
     const VectorXd noise = step.known_noise(sender, receiver);
     if (noise.size() == 0) return;
-    if (process_.plan->entry == NoiseEntry::gradient)
+    if (process_.correction == Correction::tracking)
+        message += noise;
+    else if (process_.plan->entry == NoiseEntry::gradient)
         message -= step_size() * noise;
     else
         message += noise;
@@ -279,7 +298,7 @@ VectorXd PredictedMessages::known_after_exchange(int agent) const {
     if (gossip.plain()) return message;
     message *= gossip.here(made_by);
     if (gossip.before(made_by) != 0) message -= gossip.before(made_by) * known_before_.col(agent);
-    if (injects() && gossip.combines())
+    if (time_ % gossip.steps() == 0 && gossip.combines())
         message = combined_.col(agent) + gossip.share(gossip.steps()) * message;
     return message;
 }
@@ -303,11 +322,11 @@ MatrixXd PredictedMessages::predicted_messages(const SeenStep& step) {
     return predicted;
 }
 
-/// Adds the messages of a step to the combination that the round's models are.
+/// Adds the messages of a step to the combination that its exchanges leave.
 void PredictedMessages::combine_known() {
     const GossipPolynomial& gossip = process_.gossip_of(process_.phases.front());
     if (!gossip.combines()) return;
-    if (injects()) combined_ = MatrixXd::Zero(known_.rows(), known_.cols());
+    if (time_ % gossip.steps() == 0) combined_ = MatrixXd::Zero(known_.rows(), known_.cols());
     combined_ += gossip.share(static_cast<int>(time_ % gossip.steps())) * known_;
 }
 
@@ -330,6 +349,56 @@ MatrixXd PredictedMessages::messages_less_seen(const SeenStep& step) {
         known_.col(v) = message;
     }
     if (injects() && process_.momentum != 0) directions_ = (models_ - known_) / step_size();
+    combine_known();
+    return as_rows(observed, initial_.size());
+}
+
+/// The message of an agent whose earlier messages are all seen, without the round's contribution
+/// and unknown noise.
+VectorXd PredictedMessages::corrected_message(int agent) {
+    const int steps = process_.gossip.steps();
+    const auto exchange = static_cast<int>(time_ % process_.exchanges());
+    const VectorXd mixed = known_after_exchange(agent);
+    const bool tracks = process_.correction == Correction::tracking;
+    if (exchange == 0) {
+        models_.col(agent) = mixed;
+        if (tracks) return carried_.col(agent) + (process_.momentum - 1) * directions_.col(agent);
+        const double before =
+            time_ == 0 ? step_size() : process_.step_sizes[static_cast<std::size_t>(round() - 1)];
+        added_.col(agent) = step_size() / before * (mixed - carried_.col(agent));
+        return mixed + added_.col(agent) -
+               step_size() * process_.momentum * directions_.col(agent);
+    }
+    if (!tracks || exchange != steps) return mixed;
+    carried_.col(agent) = mixed;
+    return models_.col(agent) - step_size() * mixed;
+}
+
+/// What a message that has been seen says of its sender.
+void PredictedMessages::take_corrected(int agent, const VectorXd& message) {
+    if (!injects()) return;
+    if (process_.correction == Correction::tracking) {
+        directions_.col(agent) += message - carried_.col(agent);
+        return;
+    }
+    carried_.col(agent) = message - added_.col(agent);
+    directions_.col(agent) = (models_.col(agent) - carried_.col(agent)) / step_size();
+}
+
+MatrixXd PredictedMessages::corrected_less_seen(const SeenStep& step) {
+    const bool of_directions = injects() && process_.correction == Correction::tracking;
+    const double unit = of_directions ? -step_size() : 1;  // contributions enter y as they are
+    MatrixXd messages = known_;
+    std::vector<VectorXd> observed;
+    for (int u = 0; u < process_.plan->agents; ++u) {
+        VectorXd predicted = corrected_message(u);
+        if (injects() && !view_.has_member(u)) add_known_noise(predicted, step, u, u);
+        messages.col(u) = step.message(u, view_.has_member(u) ? u : a_receiver_of(u));
+        take_corrected(u, messages.col(u));
+        if (!view_.has_member(u)) observed.push_back(unit * (predicted - messages.col(u)));
+    }
+    known_.swap(messages);
+    known_before_ = std::move(messages);
     combine_known();
     return as_rows(observed, initial_.size());
 }

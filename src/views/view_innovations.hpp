@@ -35,8 +35,8 @@ class ViewInnovations {
   public:
     /// @param process one phase without its own plan or departed agents, with step_sizes (messages
     /// are in their units). Covers its rounds, not final gossip.
-    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum and optimal
-    /// gossip in a view that does not show all messages.
+    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum, corrections and
+    /// optimal gossip in a view that does not show all messages.
     ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewInnovations();
     ViewInnovations(ViewInnovations&&) noexcept;
@@ -71,8 +71,8 @@ class ViewInnovations {
 /// A view's prediction of messages: the known terms that its ObservationModel leaves out.
 class PredictedMessages {
   public:
-    /// @param process of one phase with all agents and step sizes; momentum only for a view of all
-    /// messages, the same to all, with noise on gradients.
+    /// @param process of one phase with all agents and step sizes; momentum and a correction only
+    /// for a view of all messages, the same to all, with noise on gradients.
     /// @param initial model of every agent, d. Process and view must outlive the object.
     PredictedMessages(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
 
@@ -85,8 +85,9 @@ class PredictedMessages {
     [[nodiscard]] Eigen::Index dimension() const { return initial_.size(); }
 
   private:
-    [[nodiscard]] long round() const { return time_ / process_.gossip.steps(); }
-    [[nodiscard]] bool injects() const { return time_ % process_.gossip.steps() == 0; }
+    [[nodiscard]] long round() const { return time_ / process_.exchanges(); }
+    [[nodiscard]] bool injects() const { return time_ % process_.exchanges() == 0; }
+    [[nodiscard]] bool corrected() const { return process_.correction != Correction::none; }
     [[nodiscard]] double step_size() const {
         return process_.step_sizes[static_cast<std::size_t>(round())];
     }
@@ -105,6 +106,9 @@ class PredictedMessages {
     [[nodiscard]] Eigen::MatrixXd predicted_messages(const SeenStep& step);
     void combine_known();
     [[nodiscard]] Eigen::MatrixXd messages_less_seen(const SeenStep& step);
+    [[nodiscard]] Eigen::MatrixXd corrected_less_seen(const SeenStep& step);
+    [[nodiscard]] Eigen::VectorXd corrected_message(int agent);
+    void take_corrected(int agent, const Eigen::VectorXd& message);
     [[nodiscard]] Eigen::MatrixXd own_messages_less_seen(const SeenStep& step);
 
     const MessageProcess& process_;
@@ -117,10 +121,13 @@ class PredictedMessages {
     /// others; otherwise the known part of models.
     Eigen::MatrixXd known_;
     Eigen::MatrixXd known_before_;  ///< known_ one exchange earlier, if gossip is not plain
-    Eigen::MatrixXd combined_;      ///< of messages of this round, if gossip combines them
+    Eigen::MatrixXd combined_;      ///< of messages of these exchanges, if gossip combines them
     /// With momentum, d x agents: models before the round, and the previous round's direction,
     /// u(t-1) = (x - m) / eta.
     Eigen::MatrixXd models_, directions_;
+    /// With a correction, d x agents: psi or y; what exact diffusion adds in the round; and the
+    /// messages that the present exchanges began with.
+    Eigen::MatrixXd carried_, added_;
 };
 
 }  // namespace sotto

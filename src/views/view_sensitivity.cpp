@@ -122,11 +122,16 @@ std::vector<std::size_t> outsiders(const View& view, std::span<const int> target
 void require_exact_figures(const MessageProcess& process, const View& view) {
     if (has_exact_figures(process, view)) return;
     throw PrivacyError(fmt::format(
-        "view: what a partial view shows is not known exactly with {} (allowed: 0, or views of all "
-        "messages, which bound it)",
-        process.momentum != 0       ? fmt::format("momentum {}", process.momentum)
+        "view: what a partial view shows is not known exactly with {} (allowed: {}, or views of "
+        "all messages, which bound it)",
+        process.correction != Correction::none
+            ? fmt::format("correction {}", name_of(process.correction))
+        : process.momentum != 0     ? fmt::format("momentum {}", process.momentum)
         : process.final_gossip != 0 ? fmt::format("final-gossip {}", process.final_gossip)
-                                    : std::string("gossip optimal")));
+                                    : std::string("gossip optimal"),
+        process.correction != Correction::none                        ? "none"
+        : process.momentum != 0 || process.final_gossip != 0 ? "0"
+                                                             : "plain, chebyshev"));
 }
 
 }  // namespace
@@ -134,7 +139,8 @@ void require_exact_figures(const MessageProcess& process, const View& view) {
 bool has_exact_figures(const MessageProcess& process, const View& view) {
     return view.kind == View::Kind::all_messages ||
            process.plan->aggregation == Aggregation::trusted_mean ||
-           (process.momentum == 0 && process.final_gossip == 0 && !process.gossip.combines());
+           (process.correction == Correction::none && process.momentum == 0 &&
+            process.final_gossip == 0 && !process.gossip.combines());
 }
 
 std::vector<SquaredSensitivity> view_sensitivity(const MessageProcess& process,

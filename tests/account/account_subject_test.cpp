@@ -206,6 +206,11 @@ TEST(SetExchanges, TakesWhatTheConfigurationSays) {
     EXPECT_EQ(process.gossip.steps(), 3);
     EXPECT_TRUE(process.gossip.plain());
     EXPECT_EQ(process.momentum, 0.5);
+    EXPECT_EQ(process.correction, Correction::none);
+    plan.correction = Correction::tracking;
+    set_exchanges(process, plan);
+    EXPECT_EQ(process.correction, Correction::tracking);
+    EXPECT_EQ(process.exchanges(), 6);
     EXPECT_EQ(process.final_gossip, 4);
     set_exchanges(process, PlanConfig{});
     EXPECT_EQ(process.gossip.steps(), 1);

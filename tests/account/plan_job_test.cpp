@@ -1,5 +1,7 @@
 #include "account/plan_job.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "config/run_fixtures.hpp"
@@ -98,9 +100,57 @@ TEST(PlanJob, MakesThePlanThatATrainingOfTheSameOptionsMakes) {
         for (const std::string average : {"none", "tail:0.5"})
             expect_same_plan({{"gossip-steps", steps}, {"average", average}},
                              {{"utility", "final"}});
+    for (const std::string correction : {"auto", "none", "exact-diffusion", "tracking"})
+        for (const std::string steps : {"1", "3"})
+            expect_same_plan({{"correction", correction}, {"gossip-steps", steps}}, {});
     for (const std::string exchanges : {"0", "2", "auto"})
         expect_same_plan({{"final-gossip", exchanges}, {"utility", "final"}}, {});
     expect_same_plan({{"secure-sum", "on"}, {"topology", "complete"}}, {{"utility", "final"}});
+}
+
+/// Objective and laziness of a plan on a graph of tests/golden/covariance.json, as JSON has them.
+Json corrected_plan(const Json& graph, const std::string& correction, const std::string& mechanism) {
+    const test::TemporaryFolder folder;
+    std::string edges;
+    for (const Json& edge : graph["edges"])
+        edges += fmt::format("{} {}\n", edge[0].get<int>(), edge[1].get<int>());
+    const MadePlan made =
+        make_plan(read_plan_options({{"graph", folder.write("graph.edges", edges)},
+                                     {"correction", correction},
+                                     {"mechanism", mechanism},
+                                     {"utility", "horizon:50"}}));
+    return Json::parse(plan_report_json(made.planned,
+                                        made.config.plan,
+                                        made.counted.exposures,
+                                        made.counted.budgets,
+                                        made.sums,
+                                        made.bounds,
+                                        made.missed,
+                                        made.unrestricted));
+}
+
+TEST(PlanJob, HasTheGoldenObjectivesOfCorrections) {
+    const Json graphs =
+        Json::parse(read_file(SOTTO_SOURCE_DIR "/tests/golden/covariance.json"))["graphs"];
+    const Json rows =
+        Json::parse(read_file(SOTTO_SOURCE_DIR "/tests/golden/corrections.json"))["rows"];
+    for (const Json& row : rows)
+        for (const Json& graph : graphs) {
+            if (graph["name"] != row["graph"]) continue;
+            for (const char* mechanism : {"ldp", "corn"}) {
+                if (!row.contains(mechanism)) continue;
+                const std::string correction = row["correction"];
+                SCOPED_TRACE(row["graph"].get<std::string>() + ", " + correction);
+                const Json found = corrected_plan(graph, correction, mechanism);
+                const double golden = row[mechanism];
+                EXPECT_NEAR(found["objective"].get<double>(), golden, 1e-6 * golden) << mechanism;
+                EXPECT_EQ(found["correction"], correction);
+                EXPECT_NEAR(found["laziness"].get<double>(), row["laziness"].get<double>(), 1e-9);
+            }
+        }
+    // auto takes exact diffusion here.
+    EXPECT_EQ(corrected_plan(graphs[1], "auto", "pairs")["correction"], "exact-diffusion");
+    EXPECT_EQ(corrected_plan(graphs[1], "auto", "zip-dl")["correction"], "none");
 }
 
 TEST(PlanJob, TakesPoissonSamplingWhereAProbabilityIsGiven) {

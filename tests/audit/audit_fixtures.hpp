@@ -152,6 +152,7 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
     options.steps = config.train.plan.steps;
     options.gossip = configured_gossip(config.train.plan, topography.mixing);
     options.smoothing.momentum = config.train.plan.momentum;
+    options.smoothing.correction = config.train.plan.correction;
     options.threads = 2;
     network->connect(topography.graph);
     Trainer trainer(*network,
@@ -179,7 +180,7 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
                           plan,
                           {task.initial.size(),
                            sums ? Received::sum : Received::messages,
-                           options.gossip.steps(),
+                           exchanges_of(config.train.plan),
                            0});
     WireRecorder wire(views / "wire",
                       all,
@@ -187,7 +188,7 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
                       plan,
                       {task.initial.size(),
                        sums ? WireContent::shares : WireContent::messages,
-                       options.gossip.steps(),
+                       exchanges_of(config.train.plan),
                        0});
     RepeatedMasks repeated(wire, topography);
     trainer.observe(&recorder);

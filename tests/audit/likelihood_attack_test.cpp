@@ -84,6 +84,46 @@ TEST_P(Audit, MeasuresWhatTheAccountantSays) {
     ASSERT_TRUE(result.whiteness);
     EXPECT_NEAR(result.whiteness->variance, 1, 0.02);
 }
+TEST(Audit, MeasuresWhatTheAccountantSaysOfCorrections) {
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
+        for (const char* view : {"eavesdropper", "all-messages:2"})
+            for (const int gossip_steps : {1, 2}) {
+                AuditConfig config = audit_config("pairs", 8, 10);
+                config.train.plan.correction = correction;
+                config.train.plan.gossip_steps = gossip_steps;
+                config.train.plan.momentum = gossip_steps == 1 ? 0 : 0.5;
+                config.train.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
+                config.view = view;
+                config.trials = 2000;
+                const TemporaryFolder folder;
+                config.train.run_directory = folder.path("run");
+                const LikelihoodResult result = audit<LikelihoodResult>(config);
+                EXPECT_TRUE(result.consistent()) << audit_report_text(result);
+                ASSERT_TRUE(result.whiteness);
+                EXPECT_NEAR(result.whiteness->variance, 1, 0.03)
+                    << name_of(correction) << " " << view;
+                const Hypothesis& first = result.design.hypotheses.front();
+                EXPECT_NEAR(result.verdicts.front().figures.mu,
+                            first.mu_theory,
+                            0.15 * first.mu_theory)
+                    << name_of(correction) << " " << view;
+                // The same claim as without a correction.
+                AuditConfig plain = config;
+                plain.train.plan.correction = Correction::none;
+                plain.train.run_directory = folder.path("plain");
+                EXPECT_DOUBLE_EQ(first.mu_theory,
+                                 audit<LikelihoodResult>(plain).design.hypotheses.front().mu_theory);
+            }
+}
+
+TEST(Audit, OfCorrectionsNeedsAllMessages) {
+    AuditConfig config = audit_config("pairs", 8, 6);
+    config.train.plan.correction = Correction::tracking;
+    config.view = "node:1";
+    expect_contains(message_of<ConfigError>([&] { (void)audit<LikelihoodResult>(config); }),
+                    "correction: tracking is not possible in a test of a view");
+}
+
 INSTANTIATE_TEST_SUITE_P(MechanismsGraphsViews, Audit, ::testing::ValuesIn(cases()));
 
 TEST(Audit, MeasuresLaplaceNoiseByThresholdsAlone) {
@@ -366,6 +406,19 @@ TEST(Sabotage, AClipAfterTheNoiseIsCaught) {
     sabotage.clip_after_noise = true;
     const LikelihoodResult result = audit_pipeline(config_of("ldp", "eavesdropper"), sabotage);
     EXPECT_FALSE(result.consistent()) << all_findings(result);
+}
+
+TEST(Sabotage, OfNoiseBesideCorrectionsIsCaught) {
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking}) {
+        AuditConfig config = config_of("pairs", "eavesdropper");
+        config.train.plan.correction = correction;
+        EXPECT_TRUE(audit_pipeline(config, {}).consistent()) << name_of(correction);
+        Sabotage quieter, once;
+        quieter.noise = [](NoisePlan& plan, const MixingMatrix&) { plan.scale *= 0.9; };
+        once.noise = [](NoisePlan& plan, const MixingMatrix&) { plan.temporal = repeating(0); };
+        for (const Sabotage& sabotage : {quieter, once})
+            EXPECT_FALSE(audit_pipeline(config, sabotage).consistent()) << name_of(correction);
+    }
 }
 
 TEST(Sabotage, HalfTheVarianceIsCaught) {

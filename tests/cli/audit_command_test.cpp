@@ -50,6 +50,21 @@ TEST_P(AuditCommand, MeasuresWhatAViewTells) {
     EXPECT_GE(json.at("mu_upper").get<double>(), json.at("mu_theory").get<double>());
     EXPECT_EQ(json_of(directory / "run/audit.json"), json);
 }
+
+TEST_P(AuditCommand, MeasuresCorrectionsAsWhatTheyTell) {
+    for (const char* correction : {"exact-diffusion", "tracking"}) {
+        const TempDir directory;
+        const Outcome outcome = run_sotto(
+            directory,
+            GetParam(),
+            audit({"--agents", "4", "--view", "eavesdropper", "--correction", correction}));
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+        const Json json = json_of(directory / "out.json");
+        EXPECT_EQ(json.at("consistent"), true) << correction;
+        EXPECT_LE(json.at("mu_lower").get<double>(), json.at("mu_theory").get<double>());
+        EXPECT_GE(json.at("mu_upper").get<double>(), json.at("mu_theory").get<double>());
+    }
+}
 INSTANTIATE_TEST_SUITE_P(AloneAndOverMpi, AuditCommand, ::testing::Values(one_process, 4));
 
 TEST(AuditOnTheCommandLine, OfBothKindsOfRunsMeasuresTheSame) {

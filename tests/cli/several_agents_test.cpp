@@ -101,6 +101,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "row-stochastic"},
         Arguments{"--mechanism", "corn", "--gossip-steps", "3"},
         Arguments{"--mechanism", "zip-dl", "--noise-std", "0.1"},
+        Arguments{"--correction", "exact-diffusion", "--gossip-steps", "2"},
+        Arguments{"--correction", "tracking", "--mixing-schedule", "random"},
         Arguments{"--precondition-every", "4", "--topology", "ring", "--momentum", "0.5"},
         Arguments{"--mechanism", "ldp", "--mixing-schedule", "random"},
         Arguments{"--secure-sum", "on", "--topology", "complete"},

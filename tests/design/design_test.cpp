@@ -181,6 +181,68 @@ TEST(UtilityOfASchedule, IsTheMeanOverItsRoundsOfProductsOfMixing) {
         }
 }
 
+TEST(UtilityMatrix, OfCorrectionsIsTheNoiseThatTheirRecursionsLeave) {
+    // Unit noise of one agent in one round, and nothing else, with everybody's models as rows.
+    const Graph graph = make_graph(Topology::path, 5);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
+        for (const GossipPolynomial& gossip :
+             {GossipPolynomial(1), GossipPolynomial(2).with_laziness(0.2)}) {
+            const Eigen::MatrixXd p = gossip.of(mixing.dense());
+            Eigen::MatrixXd x = Eigen::MatrixXd::Zero(5, 5), before = x, y = x, sum = x;
+            const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(5, 5);
+            for (int k = 0; k < 12; ++k) {
+                const Eigen::MatrixXd fresh = (k == 0 ? 1.0 : k == 1 ? -1.0 : 0.0) * one;
+                if (correction == Correction::tracking) {
+                    y = (p * (y + fresh)).eval();
+                    x = (p * (x + y)).eval();
+                } else {
+                    const Eigen::MatrixXd next = p * (2 * x - before + fresh);
+                    before = x;
+                    x = next;
+                }
+                sum += x.transpose() * x;
+            }
+            const Smoothing smoothing{.correction = correction};
+            const Utility horizon{Utility::Kind::horizon, 12};
+            EXPECT_TRUE(utility_matrix(mixing, horizon, 1, gossip, smoothing).isApprox(sum, 1e-12))
+                << name_of(correction);
+        }
+}
+
+TEST(UtilityOfASchedule, WithTrackingIsThatOfItsRecursion) {
+    const Graph graph = make_graph(Topology::exponential, 6);
+    const MixingSchedule schedule(one_peer_schedule(graph));
+    constexpr long rounds = 5;
+    for (const int gossip_steps : {1, 2}) {
+        Eigen::MatrixXd expected = Eigen::MatrixXd::Zero(6, 6);
+        for (long start = 0; start < 3; ++start) {
+            Eigen::MatrixXd x = Eigen::MatrixXd::Zero(6, 6), y = x;
+            for (long k = 1; k <= rounds; ++k) {
+                Eigen::MatrixXd w = Eigen::MatrixXd::Identity(6, 6);
+                for (int step = 0; step < gossip_steps; ++step)
+                    w = (schedule.at(start + k - 1).dense() * w).eval();
+                const double fresh = k == 1 ? 1 : k == 2 ? -1 : 0;
+                y = (w * (y + fresh * Eigen::MatrixXd::Identity(6, 6))).eval();
+                x = (w * (x + y)).eval();
+                expected += static_cast<double>(rounds + 1 - k) * x.transpose() * x / 3;
+            }
+        }
+        const Utility trajectory{Utility::Kind::trajectory, 0};
+        EXPECT_TRUE(utility_matrix(schedule, trajectory, rounds, gossip_steps, Correction::tracking)
+                        .isApprox(expected, 1e-13));
+    }
+    const MixingMatrix ring =
+        MixingMatrix::from_rule(make_graph(Topology::ring, 5), MixingRule::metropolis);
+    const Utility horizon{Utility::Kind::horizon, 30};
+    for (const MixingSchedule& fixed : {MixingSchedule({ring}), MixingSchedule({ring, ring})})
+        EXPECT_TRUE(
+            utility_matrix(fixed, horizon, 50, 1, Correction::tracking)
+                .isApprox(
+                    utility_matrix(ring, horizon, 50, 1, {.correction = Correction::tracking}),
+                    1e-12));
+}
+
 TEST(UtilityOfASchedule, OfOneMatrixIsThatOfFixedMixing) {
     const Graph graph = make_graph(Topology::ring, 5);
     const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/linear_algebra.hpp"
 #include "core/test_support.hpp"
 #include "design/mechanism_fixtures.hpp"
 #include "design/spatial_solver.hpp"
@@ -180,6 +181,44 @@ TEST(GoldenDirected, HasTheObjectivesOfBothKindsOfMixing) {
         }
     }
     EXPECT_EQ(rows, 24);
+}
+
+TEST(GoldenCorrections, HaveTheirLazinessAndObjectives) {
+    std::ifstream graphs_file(SOTTO_SOURCE_DIR "/tests/golden/covariance.json"),
+        file(SOTTO_SOURCE_DIR "/tests/golden/corrections.json");
+    const Json graphs = Json::parse(graphs_file)["graphs"];
+    const Json golden = Json::parse(file)["rows"];
+    int rows = 0;
+    for (const Json& row : golden)
+        for (const Json& entry : graphs) {
+            if (entry["name"] != row["graph"]) continue;
+            const std::string name = row["correction"];
+            SCOPED_TRACE(row["graph"].get<std::string>() + ", " + name);
+            const Graph graph =
+                Graph::from_edges(entry["n"], entry["edges"].get<std::vector<Edge>>());
+            const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+            DesignInput input;
+            input.graph = &graph;
+            input.mixing = &mixing;
+            input.utility = {Utility::Kind::horizon, row["horizon"]};
+            input.kappa = Eigen::VectorXd::Ones(graph.agents());
+            input.smoothing.correction = parse_correction("correction", name);
+            if (input.smoothing.correction == Correction::exact_diffusion)
+                input.gossip = input.gossip.with_laziness(laziness_for(mixing, 1));
+            EXPECT_NEAR(input.gossip.laziness(), row["laziness"].get<double>(), 1e-9);
+            EXPECT_TRUE(relatively_near(design_of("ldp", input).objective, row["ldp"], 1e-8));
+            const Eigen::MatrixXd utility = design_utility(input);
+            EXPECT_TRUE(relatively_near(symmetric_eigenvalues(utility)(0),
+                                        row["smallest_eigenvalue_of_M"],
+                                        1e-5));
+            ++rows;
+            if (!row.contains("corn")) continue;
+            const Design corn = design_of("corn", input);
+            EXPECT_FALSE(corn.capped);
+            EXPECT_TRUE(relatively_near(corn.objective, row["corn"], 1e-6));
+            EXPECT_TRUE(relatively_near(corn.lower_bound, row["corn"], 1e-6));
+        }
+    EXPECT_EQ(rows, 15);
 }
 
 }  // namespace

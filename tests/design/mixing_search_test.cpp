@@ -57,10 +57,15 @@ TEST(UtilityGain, KnowsItsDerivative) {
     smoothing.decay = 0.9;
     smoothing.final_gossip = GossipPolynomial::chebyshev(3, 0.9);
     const UtilityGain gain(final_utility, 30, GossipPolynomial::chebyshev(2, 0.9), smoothing);
-    for (const double x : {-0.8, 0.3, 0.95}) {
-        const double difference = (gain.at(x + 1e-6) - gain.at(x - 1e-6)) / 2e-6;
-        EXPECT_NEAR(gain.derivative_at(x), difference, 1e-6 * std::max(1.0, std::abs(difference)));
-    }
+    smoothing.correction = Correction::exact_diffusion;
+    const UtilityGain corrected(
+        final_utility, 30, GossipPolynomial::chebyshev(2, 0.9).with_laziness(0.3), smoothing);
+    for (const UtilityGain* of : {&gain, &corrected})
+        for (const double x : {-0.8, 0.3, 0.95}) {
+            const double difference = (of->at(x + 1e-6) - of->at(x - 1e-6)) / 2e-6;
+            EXPECT_NEAR(
+                of->derivative_at(x), difference, 1e-6 * std::max(1.0, std::abs(difference)));
+        }
 }
 
 TEST(EdgeMixing, IsTheMatrixOfItsWeights) {

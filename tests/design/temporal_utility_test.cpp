@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 #include <vector>
 
 #include "core/seeded_random.hpp"
@@ -137,12 +140,23 @@ TEST(JointUtility, RefusesTooManyRows) {
 }
 
 /// What agents end up with after `rounds` rounds of u <- B u + z, x <- p (x + u), where z is 1 in
-/// one round: the training itself, round by round.
+/// one round: the training itself, round by round, with the corrections of their papers (D^2 and
+/// adapt-then-combine tracking).
 double end_of_training(const Smoothing& smoothing, double p, long rounds, long noisy) {
     double model = 0, velocity = 0, exponential = 0, tail = 0;
+    double model_before = 0, velocity_before = 0, y = 0;
     for (long t = 0; t < rounds; ++t) {
+        velocity_before = velocity;
         velocity = smoothing.momentum * velocity + (t == noisy ? 1 : 0);
-        model = p * (model + velocity);
+        if (smoothing.correction == Correction::tracking) {
+            y = p * (y + velocity - velocity_before);
+            model = p * (model + y);
+        } else if (smoothing.correction == Correction::exact_diffusion && t > 0) {
+            const double next = p * (2 * model - model_before + velocity - velocity_before);
+            model_before = std::exchange(model, next);
+        } else {
+            model = p * (model + velocity);
+        }
         exponential = smoothing.decay * exponential + (1 - smoothing.decay) * model;
         if (t >= rounds - smoothing.tail_rounds)
             tail += model / static_cast<double>(smoothing.tail_rounds);
@@ -152,12 +166,16 @@ double end_of_training(const Smoothing& smoothing, double p, long rounds, long n
 
 TEST(ImpulseResponse, IsThatOfTheTraining) {
     constexpr long rounds = 23;
-    std::vector<Smoothing> all(5);
+    std::vector<Smoothing> all(11);
     all[1].momentum = 0.8;
     all[2].tail_rounds = 6;
     all[3].decay = 0.7;
     all[4].momentum = 0.5;
     all[4].tail_rounds = rounds;
+    for (std::size_t i = 5; i < 11; ++i)
+        all[i].correction = i % 2 == 0 ? Correction::exact_diffusion : Correction::tracking;
+    for (const std::size_t i : {7U, 8U}) all[i].momentum = 0.6;
+    for (const std::size_t i : {9U, 10U}) all[i].tail_rounds = 5;
     for (std::size_t i = 0; i < all.size(); ++i)
         for (const double p : {-0.6, 0.0, 0.4, 1.0}) {
             ImpulseResponse<double> response(all[i], p, 1.0);
@@ -168,8 +186,40 @@ TEST(ImpulseResponse, IsThatOfTheTraining) {
         }
 }
 
+TEST(ModelResponse, OfCorrectionsHasItsClosedForms) {
+    for (const double w : {0.02, 0.3, 0.7, 0.97}) {
+        Smoothing exact, tracking;
+        exact.correction = Correction::exact_diffusion;
+        tracking.correction = Correction::tracking;
+        const double one = 1;
+        ModelResponse<double> of_exact(exact, w, one), of_tracking(tracking, w, one);
+        const double angle = std::acos(std::sqrt(w));
+        double exact_sum = 0, tracking_sum = 0;
+        for (int k = 1; k <= 3000; ++k) {
+            of_exact.next();
+            of_tracking.next();
+            if (k < 30) {
+                // w^(k/2) T_k(w^(1/2)) and w (w^k - (k - 1)(1 - w) w^(k-1)).
+                EXPECT_NEAR(of_exact.model(), std::pow(w, k / 2.0) * std::cos(k * angle), 1e-13);
+                EXPECT_NEAR(of_tracking.model(),
+                            w * (std::pow(w, k) - (k - 1) * (1 - w) * std::pow(w, k - 1)),
+                            1e-13);
+            }
+            exact_sum += of_exact.model() * of_exact.model();
+            tracking_sum += of_tracking.model() * of_tracking.model();
+        }
+        const double sum_of_exact = 2 * w * w / ((1 - w) * (1 + 3 * w));
+        const double sum_of_tracking = 2 * std::pow(w, 4) / ((1 - w) * std::pow(1 + w, 3));
+        EXPECT_NEAR(exact_sum, sum_of_exact, 1e-10 * sum_of_exact) << w;
+        EXPECT_NEAR(tracking_sum, sum_of_tracking, 1e-10 * sum_of_tracking) << w;
+    }
+}
+
 TEST(ImpulseResponse, OfAMatrixIsThatOfItsEigenvalues) {
+    for (const Correction correction :
+         {Correction::none, Correction::exact_diffusion, Correction::tracking}) {
     Smoothing smoothing;
+    smoothing.correction = correction;
     smoothing.momentum = 0.9;
     smoothing.tail_rounds = 3;
     Eigen::Matrix2d mixing;
@@ -180,6 +230,7 @@ TEST(ImpulseResponse, OfAMatrixIsThatOfItsEigenvalues) {
         const Eigen::MatrixXd found = whole.next();
         EXPECT_NEAR(found(0, 0) + found(0, 1), mean.next(), 1e-13) << age;
         EXPECT_NEAR(found(0, 0) - found(0, 1), difference.next(), 1e-13) << age;
+    }
     }
 }
 

@@ -127,6 +127,77 @@ TEST(GossipPolynomial, RefusesWhatItCannotWeigh) {
     EXPECT_THROW((void)parse_gossip_rule("gossip", "chebychev"), ConfigError);
 }
 
+TEST(GossipPolynomial, OfALazyRoundIsPartlyTheOwnMessage) {
+    const MixingMatrix mixing =
+        MixingMatrix::from_rule(make(Topology::path, 7), MixingRule::metropolis);
+    const Eigen::MatrixXd own = Eigen::MatrixXd::Identity(7, 7);
+    for (const GossipRule rule : {GossipRule::plain, GossipRule::chebyshev})
+        for (const int steps : {1, 2, 5}) {
+            const GossipPolynomial gossip = gossip_polynomial(mixing, rule, steps);
+            const GossipPolynomial lazy = gossip.with_laziness(0.3);
+            EXPECT_EQ(lazy.laziness(), 0.3);
+            EXPECT_EQ(lazy.steps(), steps);
+            EXPECT_NEAR(lazy.at(-0.4), 0.7 * gossip.at(-0.4) + 0.3, 1e-15);
+            EXPECT_NEAR(
+                lazy.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
+                0.7 * gossip.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
+                1e-12);
+            const Eigen::MatrixXd expected = 0.7 * gossip.of(mixing.dense()) + 0.3 * own;
+            EXPECT_LE((lazy.of(mixing.dense()) - expected).norm(), 1e-14);
+            EXPECT_LE((lazy.times(mixing, own) - expected).norm(), 1e-14);
+        }
+    for (const double bad : {-0.1, 1.0, std::nan("")})
+        EXPECT_THROW((void)GossipPolynomial(1).with_laziness(bad), ConfigError);
+}
+
+TEST(LazinessFor, LiftsTheSmallestEigenvalueToWhatIsStable) {
+    for (const auto& [name, graph] : test::sample_graphs({2, 8, 21}))
+        for (const GossipRule rule : {GossipRule::plain, GossipRule::chebyshev})
+            for (const int steps : {1, 2, 3, 4}) {
+                const MixingMatrix mixing =
+                    MixingMatrix::from_rule(graph, MixingRule::metropolis);
+                const GossipPolynomial gossip = gossip_polynomial(mixing, rule, steps);
+                const double laziness = laziness_for(mixing, gossip);
+                const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> before(
+                    gossip.of(mixing.dense()));
+                const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(
+                    gossip.with_laziness(laziness).of(mixing.dense()));
+                const double least = eigen.eigenvalues()(0);
+                EXPECT_GE(least, least_lazy_eigenvalue - 1e-12) << name << ", K " << steps;
+                if (before.eigenvalues()(0) < least_lazy_eigenvalue)
+                    EXPECT_NEAR(least, least_lazy_eigenvalue, 1e-9) << name << ", K " << steps;
+                else
+                    EXPECT_EQ(laziness, 0) << name << ", K " << steps;
+            }
+}
+
+TEST(LazinessFor, OfALargeGraphIsThatOfItsSmallestEigenvalue) {
+    // A ring of n has the Metropolis eigenvalues 1/3 + 2/3 cos(2 pi k / n).
+    for (const int agents : {401, 900}) {
+        const MixingMatrix mixing =
+            MixingMatrix::from_rule(make(Topology::ring, agents), MixingRule::metropolis);
+        const double least =
+            1.0 / 3 + 2.0 / 3 * std::cos(2 * 3.14159265358979323846 * (agents / 2) / agents);
+        EXPECT_NEAR(laziness_for(mixing, 1), (0.02 - least) / (1 - least), 1e-8) << agents;
+        EXPECT_EQ(laziness_for(mixing, 1), laziness_for(mixing, 1)) << "the same in every process";
+    }
+    // Few distinct eigenvalues, of which Lanczos makes nothing: any laziness up to that of -1.
+    const MixingMatrix star =
+        MixingMatrix::from_rule(make(Topology::star, 500), MixingRule::metropolis);
+    const double laziness = laziness_for(star, 1);
+    EXPECT_GT(laziness, 0);
+    EXPECT_LT(laziness, 0.511);
+}
+
+TEST(Correction, IsReadAsItIsNamed) {
+    for (const std::string& name : correction_names())
+        EXPECT_EQ(name_of(parse_correction("correction", name)), name);
+    EXPECT_EQ(correction_names().size(), 3U);
+    EXPECT_THROW((void)parse_correction("correction", "extra"), ConfigError);
+    EXPECT_EQ(exchanges_a_round(Correction::exact_diffusion, 3), 3);
+    EXPECT_EQ(exchanges_a_round(Correction::tracking, 3), 6);
+}
+
 TEST(MixingRadius, LiesJustAboveTheSecondEigenvalue) {
     for (const auto& [name, graph] : test::sample_graphs({2, 8, 21})) {
         const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);

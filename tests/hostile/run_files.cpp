@@ -225,7 +225,7 @@ HostileInputs checkpoints() {
                                  in(own, "of terabytes", hole(std::size_t{1} << 42), {"bytes"}),
                                  in(own,
                                     "sizes of 2^60",
-                                    text("sottockp" + std::string("\7\0\0\0", 4) +
+                                    text("sottockp" + std::string("\10\0\0\0", 4) +
                                          std::string(8, '\x0f') + std::string(40, 'x')),
                                     {"damaged"})});
     const auto more =

@@ -169,10 +169,29 @@ class PatternObjective final : public Objective {
 struct Recording {
     std::vector<Eigen::MatrixXd> before, gradients, messages;
     Eigen::MatrixXd last;  ///< models after the last round
+    Correction correction = Correction::none;
+    std::vector<Eigen::MatrixXd> second{};  ///< with tracking: messages x - eta y
 
-    /// v_u(t) = (x_u - m_u) / eta - g_u, from what was sent.
+    /// y after a round, with tracking.
+    [[nodiscard]] Eigen::MatrixXd tracked(std::size_t t, double step_size) const {
+        return (before[t] - second[t]) / step_size;
+    }
+    /// v_u(t) = (x_u - m_u) / eta - g_u, from what was sent; with a correction for psi_u in the
+    /// place of m_u, or from what has been added to y_u so far.
     [[nodiscard]] std::vector<Eigen::MatrixXd> noise(double step_size) const {
         std::vector<Eigen::MatrixXd> result;
+        Eigen::MatrixXd carried = before.front(), direction = 0 * carried, y = 0 * carried;
+        for (std::size_t t = 0; t < messages.size() && correction != Correction::none; ++t) {
+            if (correction == Correction::exact_diffusion) {
+                carried = (messages[t] - (before[t] - carried)).eval();
+                result.emplace_back((before[t] - carried) / step_size - gradients[t]);
+                continue;
+            }
+            direction += messages[t] - y;
+            result.emplace_back(direction - gradients[t]);
+            y = tracked(t, step_size);
+        }
+        if (correction != Correction::none) return result;
         for (std::size_t t = 0; t < messages.size(); ++t)
             result.emplace_back((before[t] - messages[t]) / step_size - gradients[t]);
         return result;
@@ -198,10 +217,20 @@ struct Recording {
 
 class Recorder final : public RoundObserver {
   public:
-    Recorder(Eigen::Index dimension, std::size_t agents)
-        : empty_(Eigen::MatrixXd::Constant(
-              dimension, static_cast<Eigen::Index>(agents), not_a_number)) {}
+    Recorder(Eigen::Index dimension,
+             std::size_t agents,
+             Correction correction = Correction::none,
+             int gossip_steps = 1)
+        : gossip_steps_(gossip_steps),
+          empty_(Eigen::MatrixXd::Constant(
+              dimension, static_cast<Eigen::Index>(agents), not_a_number)) {
+        recording.correction = correction;
+    }
     void on_message(long round, std::size_t local_index, const OwnRound& own) override {
+        if (recording.correction == Correction::tracking && own.gossip_step == gossip_steps_) {
+            recording.second.resize(static_cast<std::size_t>(round) + 1, empty_);
+            recording.second.back().col(static_cast<Eigen::Index>(local_index)) = own.message;
+        }
         if (own.gossip_step > 0) return;
         const auto t = static_cast<std::size_t>(round);
         const auto column = static_cast<Eigen::Index>(local_index);
@@ -214,6 +243,7 @@ class Recorder final : public RoundObserver {
     Recording recording;
 
   private:
+    int gossip_steps_;
     Eigen::MatrixXd empty_;
 };
 
@@ -225,6 +255,7 @@ struct NoiseRun {
     double clip_norm = 10;  ///< gradients of agents with a high number are longer, of agent 0 not
     int threads = 1;
     GossipPolynomial gossip{1};
+    Correction correction = Correction::none;
     bool encrypted = false;  ///< over MPI
     bool secure_sum = false;
     Adjacency adjacency = Adjacency::agent;
@@ -267,6 +298,7 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.steps.step_size = run.step_size;
     options.threads = run.threads;
     options.gossip = run.gossip;
+    options.smoothing.correction = run.correction;
     options.local_steps = run.local_steps;
     options.client_probability = run.client_probability;
     Trainer trainer(network,
@@ -292,7 +324,7 @@ inline Recording record_rounds(Network& network,
                                const Topography& topography,
                                const NoisePlan& plan,
                                const NoiseRun& run) {
-    Recorder recorder(run.dimension, network.local_agents().size());
+    Recorder recorder(run.dimension, network.local_agents().size(), run.correction, run.gossip.steps());
     RoundObserver* const observer = &recorder;
     recorder.recording.last = observe_rounds(network, topography, plan, run, {&observer, 1});
     return std::move(recorder.recording);
@@ -317,7 +349,7 @@ inline Eigen::MatrixXd gather_columns(Network& network, const Eigen::MatrixXd& l
 /// ranks share cores. COLLECTIVE.
 inline Recording gather_recording(Network& network, const Recording& local) {
     std::vector<const Eigen::MatrixXd*> parts;
-    for (const auto* list : {&local.before, &local.gradients, &local.messages})
+    for (const auto* list : {&local.before, &local.gradients, &local.messages, &local.second})
         for (const auto& matrix : *list) parts.push_back(&matrix);
     parts.push_back(&local.last);
     const Eigen::Index d = local.last.rows();
@@ -326,9 +358,11 @@ inline Recording gather_recording(Network& network, const Recording& local) {
         stacked.middleRows(d * static_cast<Eigen::Index>(i), d) = *parts[i];
     const Eigen::MatrixXd all = gather_columns(network, stacked);
     Recording result;
+    result.correction = local.correction;
     Eigen::Index next = 0;
-    for (auto* list : {&result.before, &result.gradients, &result.messages})
-        for (std::size_t t = 0; t < local.messages.size(); ++t)
+    for (auto* list : {&result.before, &result.gradients, &result.messages, &result.second})
+        for (std::size_t t = 0; t < (list == &result.second ? local.second : local.messages).size();
+             ++t)
             list->emplace_back(all.middleRows(d * next++, d));
     result.last = all.middleRows(d * next, d);
     return result;
@@ -485,12 +519,19 @@ inline std::string wrong_gradient(const Recording& all, const NoisePlan& plan, d
 
 /// The next model is the mixture of the recorded messages: what was recorded is what was sent, and
 /// nothing was added to it or weighed on the way.
-inline std::string wrong_mixture(const Recording& all, const Eigen::MatrixXd& mixing) {
+inline std::string wrong_mixture(const Recording& all,
+                                 const Eigen::MatrixXd& mixing,
+                                 double step_size) {
+    const bool tracks = all.correction == Correction::tracking;
     for (std::size_t t = 0; t < all.messages.size(); ++t) {
-        const Eigen::MatrixXd& after = t + 1 < all.before.size() ? all.before[t + 1] : all.last;
+        const Eigen::MatrixXd after = tracks                      ? all.tracked(t, step_size)
+                                      : t + 1 < all.before.size() ? all.before[t + 1]
+                                                                  : all.last;
         const Eigen::MatrixXd wanted = all.messages[t] * mixing.transpose();
         const double error = (after - wanted).cwiseAbs().maxCoeff();
-        if (!(error <= 1e-13 * (1 + wanted.cwiseAbs().maxCoeff()))) {
+        // y is known from models, to their rounding over the step size.
+        const double models = tracks ? all.before[t].cwiseAbs().maxCoeff() / step_size : 0;
+        if (!(error <= 1e-13 * (1 + models + wanted.cwiseAbs().maxCoeff()))) {
             std::ostringstream text;
             text << "after round " << t << " a model is " << error << " from the mixture";
             return text.str();
@@ -508,7 +549,8 @@ inline std::string noise_is_not_accounted(const Recording& recorded,
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const Eigen::MatrixXd mixing =
-        mean ? MixingMatrix::average(plan.agents).dense() : topography.mixing.dense();
+        mean ? MixingMatrix::average(plan.agents).dense()
+             : run.gossip.of(topography.mixing.dense());
     double largest = 0;
     for (const auto* list : {&recorded.before, &recorded.messages})
         for (const auto& values : *list) largest = std::max(largest, values.cwiseAbs().maxCoeff());
@@ -522,7 +564,7 @@ inline std::string noise_is_not_accounted(const Recording& recorded,
           plan.noiseless()  ? std::string()
           : tolerance < 0.1 ? off_grid(recorded.noise(run.step_size), plan.grid_step(), tolerance)
                             : std::string("the grid cannot be measured"),
-          wrong_mixture(recorded, mixing)})
+          wrong_mixture(recorded, mixing, run.step_size)})
         if (!problem.empty()) return problem;
     return {};
 }

@@ -59,6 +59,31 @@ TEST(InjectedNoise, IsTheAccountedNoiseForEveryMechanism) {
     }
 }
 
+TEST(InjectedNoise, IsTheAccountedNoiseWithCorrections) {
+    for (const auto& [name, graph] : graphs()) {
+        const Topography topography = test::metropolis_on(graph);
+        for (const MechanismCase& entry : test::mechanism_cases()) {
+            const NoisePlan plan = test::shared_plan_of(
+                *mpi_network(), entry, topography, test::uneven_limits(graph.agents()));
+            if (plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip ||
+                plan.temporal.kind != TemporalFactor::Kind::identity)
+                continue;
+            for (const Correction correction :
+                 {Correction::exact_diffusion, Correction::tracking}) {
+                NoiseRun run;
+                run.correction = correction;
+                if (correction == Correction::exact_diffusion)
+                    run.gossip =
+                        run.gossip.with_laziness(laziness_for(topography.mixing, run.gossip));
+                const Recording recorded = record(topography, plan, run);
+                if (test::mpi_session().rank() != 0) continue;
+                EXPECT_EQ(test::injected_is_not_accounted(recorded, topography, plan, run), "")
+                    << entry.label << " on " << name << ", " << name_of(correction);
+            }
+        }
+    }
+}
+
 /// Everybody hears the one before, and the last hears the first; few mixing weights are equal.
 Topography directed_topography(MixingRule rule) {
     const int n = test::mpi_session().ranks();
@@ -187,6 +212,7 @@ struct Job {
     std::string mechanism;
     bool logistic = true;
     Adjacency adjacency = Adjacency::agent;
+    Correction correction = Correction::none;
 };
 
 std::vector<Job> jobs() {
@@ -196,6 +222,12 @@ std::vector<Job> jobs() {
         result.push_back({mechanism + ", logistic, record", mechanism, true, Adjacency::record});
         result.push_back({mechanism + ", quadratic, agent", mechanism, false, Adjacency::agent});
     }
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
+        result.push_back({"pairs, " + name_of(correction),
+                          "pairs",
+                          true,
+                          Adjacency::agent,
+                          correction});
     return result;
 }
 
@@ -233,6 +265,10 @@ Eigen::MatrixXd train(Network& network,
     if (job.mechanism == "dp-fedavg" && job.adjacency == Adjacency::agent) options.local_steps = 3;
     // Several exchanges a round: a round's noise may be complete before its last one.
     options.gossip = GossipPolynomial(2);
+    options.smoothing.correction = job.correction;
+    if (job.correction == Correction::exact_diffusion)
+        options.gossip =
+            options.gossip.with_laziness(laziness_for(topography.mixing, options.gossip));
     options.rounds =
         30;  // but after the last, the next round's noise is drawn while messages travel
     options.threads = threads;

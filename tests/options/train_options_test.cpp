@@ -94,6 +94,7 @@ OptionTexts everything_else() {
                       {"max-bytes", "1e9"},
                       {"final-gossip", "auto"},
                       {"average", "tail:0.25"},
+                      {"correction", "tracking"},
                       {"momentum", "0.9"},
                       {"batch-size", "all"},
                       {"tune", "off"},
@@ -154,6 +155,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "max-bytes",
                                      "final-gossip",
                                      "average",
+                                     "correction",
                                      "momentum",
                                      "temporal",
                                      "temporal-restart",
@@ -259,7 +261,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
               "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
               "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
               "128\nparticipation = every\n"
-              "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\nmomentum = 0\n"
+              "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\ncorrection = none\n"
+              "momentum = 0\n"
               "common-variance = false\nvariance-cap = 1e4\n"
               "\n# Task\ntask = logistic\ndata = synthetic\n"
               "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\n"

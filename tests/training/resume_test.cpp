@@ -140,6 +140,46 @@ TEST_F(Resume, KeepsThePreconditioner) {
     }
 }
 
+TEST_F(Resume, KeepsWhatCorrectionsNeed) {
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking}) {
+        const std::string kind = name_of(correction);
+        const auto configured = [&](const std::string& directory) {
+            TrainConfig result = config(directory, "pairs");
+            result.plan.correction = correction;
+            result.plan.steps.kind = StepSchedule::Kind::inverse_sqrt;
+            return result;
+        };
+        const TrainResult whole = run(configured("whole" + kind));
+        (void)run_until_stopped(configured("parts" + kind), 23);
+        const TrainResult rest = run(resumed(configured("ignored"), path("parts" + kind)));
+        EXPECT_TRUE(rest.resumed->same_keys) << kind;
+        EXPECT_EQ(models_of(path("parts" + kind)), models_of(path("whole" + kind))) << kind;
+        EXPECT_EQ(ledger("parts" + kind).at("headline"), ledger("whole" + kind).at("headline"));
+        TrainConfig plain = configured("plain" + kind);
+        plain.plan.correction = Correction::none;
+        EXPECT_NE(run(plain).last.test_loss, whole.last.test_loss) << kind;
+    }
+}
+
+TEST_F(Resume, BeginsCorrectionsAnewWithoutAgentsThatLeave) {
+    // Corrections of those who stay would not add up to zero, and the mean would drift for ever.
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking}) {
+        const std::string kind = name_of(correction);
+        TrainConfig first = config("left" + kind, "none");
+        first.plan.correction = correction;
+        first.plan.mechanism = "none";
+        (void)run_until_stopped(first, 23);
+        const TrainResult rest = run(resumed(first, path("left" + kind), {2}), agents - 1);
+        EXPECT_EQ(rest.rounds, rounds) << kind;
+        TrainConfig plain = config("plain" + kind, "none");
+        (void)run_until_stopped(plain, 23);
+        const TrainResult plainly = run(resumed(plain, path("plain" + kind), {2}), agents - 1);
+        // Own models of agents whose data differ come nearer to each other.
+        EXPECT_LT(rest.last.consensus_distance, plainly.last.consensus_distance) << kind;
+        EXPECT_LT(rest.last.test_loss, 1.05 * plainly.last.test_loss) << kind;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Mechanisms,
                          CleanStop,
                          ::testing::Values("pairs",

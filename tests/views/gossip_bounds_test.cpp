@@ -167,14 +167,16 @@ TEST(GossipBound, RefusesWhatTheTheoremsDoNotSpeakOf) {
     const NoisePlan plan = unit_plan(5);
     const MessageProcess plain = process_of(graph, plan, {fixed_phase(metropolis(graph), 4)});
     EXPECT_TRUE(has_gossip_bound(plain));
-    MessageProcess momentum = plain, further = plain, steps = plain, again = plain;
+    MessageProcess momentum = plain, further = plain, steps = plain, again = plain,
+                   corrected = plain;
     momentum.momentum = 0.5;
+    corrected.correction = Correction::exact_diffusion;
     further.final_gossip = 1;
     steps.gossip = 2;
     again.phases.push_back(again.phases.front());
     again.phases.back().repeated = 1;
     const std::vector<int> observers{2};
-    for (const MessageProcess& process : {momentum, further, steps, again}) {
+    for (const MessageProcess& process : {momentum, further, steps, again, corrected}) {
         EXPECT_FALSE(has_gossip_bound(process));
         EXPECT_THROW((void)gossip_bound(GossipTheorem::sums, process, observers, 0), ConfigError);
     }

@@ -97,6 +97,13 @@ TEST_F(ViewChecks, NameWhatIsDoneToGradientsAndMessages) {
     expect<ConfigError>("final-gossip: -1 is not allowed (0 or more)");
 }
 
+TEST_F(ViewChecks, RefuseCorrectionsOfMessagesWithNoiseOfTheirOwn) {
+    process.correction = Correction::tracking;
+    check_process(process);
+    plan.entry = NoiseEntry::message;
+    expect<PrivacyError>("correction: tracking is not possible with mechanism");
+}
+
 TEST_F(ViewChecks, RefuseWhatTheBoundForAllMessagesDoesNotCover) {
     process.momentum = 0.9;
     check_process(process);

@@ -18,25 +18,27 @@ class SeenRun {
           view_(view),
           messages_(initial.replicate(1, process.plan->agents)),
           models_(messages_),
-          directions_(Eigen::MatrixXd::Zero(messages_.rows(), messages_.cols())) {}
+          directions_(Eigen::MatrixXd::Zero(messages_.rows(), messages_.cols())),
+          carried_(process.correction == Correction::tracking ? directions_ : messages_) {}
 
     /// The next gossip step. @param gradients of agents in this round, the same in all coordinates;
     /// in the first step of a round.
     SeenStep next(const std::map<int, double>& gradients) {
-        const long round = time_ / process_.gossip.steps();
+        const long round = time_ / process_.exchanges();
         mixing_ = &process_.phases.front().mixing.at(round);
-        const auto exchange = static_cast<int>(time_ % process_.gossip.steps());
+        const int steps = process_.gossip.steps();
+        const auto exchange = static_cast<int>(time_ % process_.exchanges());
         const Eigen::MatrixXd previous = messages_;
-        messages_ = models_;
-        if (exchange == 0) {
-            directions_ *= process_.momentum;
-            for (const auto& [agent, gradient] : gradients)
-                directions_.col(agent).array() += gradient;
-            messages_ -= process_.step_sizes[static_cast<std::size_t>(round)] * directions_;
+        messages_ = mixed_;
+        if (exchange == 0) begin(static_cast<std::size_t>(round), gradients);
+        if (exchange == steps) {  // with tracking
+            carried_ = mixed_;
+            messages_ = models_ - process_.step_sizes[static_cast<std::size_t>(round)] * carried_;
         }
-        models_ = process_.gossip.here(exchange) * messages_ * mixing_->dense().transpose() -
-                  process_.gossip.before(exchange) * previous;
-        combine(process_.gossip, exchange);
+        mixed_ = process_.gossip.here(exchange % steps) * messages_ *
+                     mixing_->dense().transpose() -
+                 process_.gossip.before(exchange % steps) * previous;
+        combine(process_.gossip, exchange % steps);
         ++time_;
         SeenStep step;
         step.message = [messages = messages_](int sender, int) -> Eigen::VectorXd {
@@ -56,14 +58,34 @@ class SeenRun {
     void combine(const GossipPolynomial& gossip, int exchange) {
         if (!gossip.combines()) return;
         if (exchange == 0) combined_ = gossip.share(0) * messages_;
-        combined_ += gossip.share(exchange + 1) * models_;
-        if (exchange + 1 == gossip.steps()) models_ = combined_;
+        combined_ += gossip.share(exchange + 1) * mixed_;
+        if (exchange + 1 == gossip.steps()) mixed_ = combined_;
+    }
+    /// Makes the first messages of a round from its models.
+    void begin(std::size_t round, const std::map<int, double>& gradients) {
+        const Eigen::MatrixXd before = directions_;
+        directions_ *= process_.momentum;
+        for (const auto& [agent, gradient] : gradients) directions_.col(agent).array() += gradient;
+        models_ = mixed_;
+        if (process_.correction == Correction::tracking) {
+            messages_ = carried_ + directions_ - before;
+            return;
+        }
+        const double step = process_.step_sizes[round];
+        messages_ = models_ - step * directions_;
+        if (process_.correction != Correction::exact_diffusion) return;
+        const double last = round > 0 ? process_.step_sizes[round - 1] : step;
+        const Eigen::MatrixXd psi = messages_;
+        messages_ += step / last * (models_ - carried_);
+        carried_ = psi;
     }
 
     const MessageProcess& process_;
     const View& view_;
     const MixingMatrix* mixing_ = nullptr;
-    Eigen::MatrixXd messages_, models_, directions_, combined_;  // coordinates x agents
+    // Coordinates x agents: messages of an exchange, what it leaves, models before the round, u, and
+    // what corrections and combinations keep.
+    Eigen::MatrixXd messages_, models_, mixed_ = models_, directions_, carried_, combined_;
     long time_ = 0;
 };
 

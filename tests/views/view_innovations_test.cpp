@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/linear_algebra.hpp"
 #include "core/test_support.hpp"
 #include "sotto/core/error.hpp"
 #include "views/seen_run.hpp"
@@ -186,6 +187,89 @@ TEST_P(PredictedCombinations, FollowChebyshevGossipAndMomentum) {
                 observed.cwiseAbs().sum(), contributes ? 2 * process.step_sizes[1] * 4 : 0.0, 1e-12)
                 << "step " << time;
         }
+    }
+}
+
+/// Every correction with what it is combined with, where all messages are seen.
+std::vector<MessageProcess> corrected_processes(const Graph& graph, const NoisePlan& plan) {
+    std::vector<MessageProcess> processes;
+    for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
+        for (const GossipPolynomial& gossip :
+             {GossipPolynomial(1), GossipPolynomial(2), chebyshev(graph, 3)})
+            for (const double momentum : {0.0, 0.7}) {
+                MessageProcess process = process_of(
+                    graph,
+                    plan,
+                    phases_of(graph, {{5}}),
+                    correction == Correction::tracking ? gossip : gossip.with_laziness(0.3));
+                process.step_sizes = falling_steps(5);
+                process.correction = correction;
+                process.momentum = momentum;
+                processes.push_back(std::move(process));
+            }
+    return processes;
+}
+
+TEST(PredictedMessages, FollowCorrections) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    const Eigen::Vector2d initial(3, -1);
+    for (const MessageProcess& process : corrected_processes(graph, plan))
+        for (const View& view : {View{}, View{View::Kind::all_messages, {0, 4}}}) {
+            PredictedMessages predicted(process, view, initial);
+            SeenRun run(process, view, initial);
+            const int exchanges = process.exchanges();
+            for (long time = 0; time < 5 * exchanges; ++time) {
+                const bool contributes = time == 2 * exchanges;
+                const auto seen =
+                    contributes ? run.next({{2, 4.0}}) : run.next(std::map<int, double>{});
+                const Eigen::MatrixXd observed = predicted.less_seen(seen);
+                EXPECT_NEAR(observed.sum(),
+                            contributes ? 2 * process.step_sizes[2] * 4 : 0.0,
+                            1e-12)
+                    << name_of(process.correction) << ", step " << time;
+                EXPECT_NEAR(observed.cwiseAbs().sum(), std::abs(observed.sum()), 1e-12);
+            }
+        }
+}
+
+TEST(ViewInnovations, OfCorrectionsHaveTheGramMatrixOfAllMessages) {
+    // Of [R^-1]_uu in every round, as without a correction.
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    const View view;
+    for (const MessageProcess& process : corrected_processes(graph, plan)) {
+        ViewInnovations innovations(process, view, Eigen::VectorXd::Constant(1, 2));
+        const Eigen::MatrixXd precision = spatial_covariance(plan).inverse();
+        SeenRun run(process, view, Eigen::VectorXd::Constant(1, 2));
+        const std::vector<int> each(5, 2);
+        const auto responses = innovations.responses(each, Eigen::MatrixXd::Identity(5, 5));
+        const Eigen::MatrixXd gram = responses.whitened.transpose() * responses.whitened;
+        EXPECT_LE((gram - precision(2, 2) * Eigen::MatrixXd::Identity(5, 5)).norm(), 1e-9);
+        EXPECT_LE((gram - *view_gram(process, view, 2)).norm(), 1e-9);
+        Eigen::MatrixXd seen(0, 1);
+        for (long time = 0; time < innovations.gossip_steps_total(); ++time) {
+            const bool injects = time % process.exchanges() == 0;
+            const auto innovation =
+                innovations.next(injects ? run.next({{2, 1.5}}) : run.next({}));
+            append_rows(seen, innovation.whitened);
+        }
+        const Eigen::MatrixXd expected =
+            responses.whitened * Eigen::VectorXd::Constant(5, 1.5);
+        EXPECT_LE((seen - expected).norm(), 1e-9 * expected.norm())
+            << name_of(process.correction);
+    }
+}
+
+TEST(ViewInnovations, OfCorrectionsNeedAllMessages) {
+    const Graph graph = ring_with_a_chord();
+    const NoisePlan plan = decor_plan(graph);
+    for (const MessageProcess& process : corrected_processes(graph, plan)) {
+        require_testable(process, {});
+        EXPECT_TRUE(contains(message_of<ConfigError>([&] {
+                                 require_testable(process, {View::Kind::neighbours, {0}});
+                             }),
+                             "correction: " + name_of(process.correction)));
     }
 }
 

@@ -76,6 +76,9 @@ TEST(ViewSensitivity, RefusesFiguresOfViewsItDoesNotFollow) {
                              (void)view_sensitivity(process, node, std::vector<int>{2}, {}, {});
                          }),
                          "momentum 0.9"));
+    process.correction = Correction::tracking;
+    EXPECT_TRUE(
+        contains(refused(), "not known exactly with correction tracking (allowed: none, or"));
     EXPECT_TRUE(view_gram(process, all, 2).has_value());
 }
 

@@ -62,6 +62,7 @@ struct ModelAverage {
 /// Local postprocessing of noisy gradients and models besides mixing. It costs no privacy and
 /// changes how much noise remains.
 struct Smoothing {
+    Correction correction = Correction::none;
     double momentum = 0;   ///< B in [0, 1): u <- B u + g + v, x <- P(x - eta u)
     long tail_rounds = 1;  ///< J >= 1: agents return the mean of the last J rounds' models,
     double decay = 0;      ///< or, if above 0, y with y <- decay y + (1 - decay) x after every
@@ -72,7 +73,11 @@ struct Smoothing {
     [[nodiscard]] bool averages() const { return tail_rounds > 1 || decay > 0; }
     /// No smoothing at all.
     [[nodiscard]] bool none() const {
-        return momentum == 0 && !averages() && final_gossip.steps() == 0;
+        return last_models_of_plain_steps() && final_gossip.steps() == 0;
+    }
+    /// Noise of one round is multiplied by P^a in what agents return a rounds later.
+    [[nodiscard]] bool last_models_of_plain_steps() const {
+        return correction == Correction::none && momentum == 0 && !averages();
     }
     /// Sets the average for a training of `rounds` rounds.
     void set_average(const ModelAverage& average, long rounds);
@@ -98,10 +103,10 @@ struct Utility {
 /// M (n x n, symmetric, positive semidefinite): M = sum_a w_a g_a(W)^T D^-2 g_a(W), with g_a(W) the
 /// effect of one round's noise a rounds later on what agents return. Without smoothing g_a(W) =
 /// P_K(W)^a; docs/equations.md#what-is-done-beside-mixing-once-a-round has momentum, averages and
-/// final gossip. Averages and final gossip count for `final` alone, which is about the returned
+/// final gossip, and #corrections-for-data-that-differ has corrections, of constant step sizes. Averages and final gossip count for `final` alone, which is about the returned
 /// models; the others are about the models at which gradients are computed
 /// (docs/decisions/free-utility.md). Cost: one eigendecomposition and O(n length) for symmetric W;
-/// otherwise O(n^3 log(length)), or O(n^3 length) with momentum or an average.
+/// otherwise O(n^3 log(length)), or O(n^3 length) with momentum, an average or a correction.
 /// @param rounds T >= 1.
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                              const Utility& utility,
@@ -111,11 +116,17 @@ struct Utility {
 
 /// The same for changing mixing: M = mean over rounds s of sum_k w_k P^T P, with P = D^-1 W_{s+k-1}
 /// ... W_s ([U] A.7; D holds push-sum's w after round s+k-1, else I), over all s of one period, at
-/// most 20 of them, evenly spaced. Cost: O(20 n^3 K length).
+/// most 20 of them, evenly spaced. With tracking P is replaced by x_k of
+///
+///     y_k = W_{s+k-1} (y_(k-1) + d_k), x_k = W_{s+k-1} (x_(k-1) + y_k), d_1 = 1, d_2 = -1, else 0.
+///
+/// Cost: O(20 n^3 K length).
+/// @param correction none or tracking.
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingSchedule& schedule,
                                              const Utility& utility,
                                              long rounds,
-                                             int gossip_steps = 1);
+                                             int gossip_steps = 1,
+                                             Correction correction = Correction::none);
 
 struct Mechanism;
 

@@ -42,11 +42,13 @@ class GossipPolynomial {
     /// @throws ConfigError otherwise.
     [[nodiscard]] static GossipPolynomial chebyshev(int steps, double lambda);
 
-    /// The combination of the messages of another polynomial, which must not be one itself.
+    /// The combination of the messages of another polynomial.
     /// @param weights c_0, ..., c_K.
     /// @throws ConfigError unless there are K + 1, and their sum is 1 to 1e-9.
     [[nodiscard]] static GossipPolynomial combined(GossipPolynomial base,
                                                    std::vector<double> weights);
+    /// (1 - a) P + a for this P, a combination with m_0. @throws ConfigError unless 0 <= a < 1.
+    [[nodiscard]] GossipPolynomial with_laziness(double laziness) const;
 
     [[nodiscard]] int steps() const { return steps_; }
     [[nodiscard]] bool plain() const { return here_.empty() && !combines(); }
@@ -57,6 +59,8 @@ class GossipPolynomial {
     /// @param step k, 0 <= k < steps().
     [[nodiscard]] double here(int step) const;
     [[nodiscard]] double before(int step) const;
+    /// a of with_laziness, which the combination counts.
+    [[nodiscard]] double laziness() const { return laziness_; }
 
     /// P_K(x). For x + i h with tiny h the imaginary part is h P_K'(x).
     [[nodiscard]] double at(double eigenvalue) const;
@@ -71,7 +75,23 @@ class GossipPolynomial {
     int steps_;
     std::vector<double> here_, before_;  // empty: all 1 and 0
     std::vector<double> combination_;    // c; empty: m_K alone
+    double laziness_ = 0;                // counted in combination_
 };
+
+/// What makes agents' own models approach the best common model although their data differ, from
+/// earlier messages and noisy gradients alone. docs/equations.md#corrections-for-data-that-differ.
+enum class Correction {
+    none,             ///< x <- P (x - eta (g + v))
+    exact_diffusion,  ///< psi_t = x_t - eta_t (g_t + v_t),
+                      ///< x_(t+1) = P (psi_t + (eta_t / eta_(t-1)) (x_t - psi_(t-1)))
+    tracking,         ///< y <- P (y + g_t + v_t - g_(t-1) - v_(t-1)), x <- P (x - eta y)
+};
+/// "none", "exact-diffusion", "tracking". @throws ConfigError.
+[[nodiscard]] Correction parse_correction(std::string_view option, std::string_view text);
+[[nodiscard]] std::string name_of(Correction correction);
+[[nodiscard]] std::vector<std::string> correction_names();
+/// Exchanges of a round: K, or 2 K with tracking, first those of y.
+[[nodiscard]] int exchanges_a_round(Correction correction, int gossip_steps);
 
 /// Polynomial of K steps on a mixing matrix; the same in every process.
 /// @throws ConfigError for chebyshev if the matrix is not symmetric or its second eigenvalue is not
@@ -79,6 +99,17 @@ class GossipPolynomial {
 [[nodiscard]] GossipPolynomial gossip_polynomial(const MixingMatrix& mixing,
                                                  GossipRule rule,
                                                  int steps);
+
+/// Smallest eigenvalue that exact diffusion leaves a round's mixing. It is stable above -1/3, and
+/// noise of a mode with eigenvalue 0 would vanish from M, so that noise without bound were best.
+inline constexpr double least_lazy_eigenvalue = 0.02;
+
+/// The least a for which no eigenvalue of (1 - a) P_K(W) + a is below least_lazy_eigenvalue, rounded
+/// up so that it is the same in every process: max(0, (.02 - l) / (1 - l)) for the smallest
+/// eigenvalue l of P_K(W). Cost: O(n^3) for up to 400 agents, otherwise Lanczos steps of K sparse
+/// products each.
+/// @param mixing symmetric.
+[[nodiscard]] double laziness_for(const MixingMatrix& mixing, const GossipPolynomial& gossip);
 
 /// Upper bound on the moduli of all eigenvalues of W other than 1, for GossipPolynomial::chebyshev:
 /// 0 if one step is exact consensus; 1 or more if the graph mixes too slowly for doubles.

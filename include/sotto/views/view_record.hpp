@@ -115,7 +115,10 @@ struct Phase {
 /// The messages of a run: m_0(t) = x(t) - eta_t u(t), u(t) = B u(t-1) + g(t) + v(t), then
 /// m_(k+1)(t) = here_k W_t m_k(t) - before_k m_(k-1)(t) and x(t+1) = m_K(t), where m_0 to m_(K-1)
 /// are sent; everything but g is known or Gaussian; with repeated rounds x(t) is an earlier one. t
-/// counts rounds whose messages were sent, repeated ones each time. After the last round the
+/// counts rounds whose messages were sent, repeated ones each time. Exact diffusion adds (eta_t /
+/// eta_(t-1)) (x(t) - psi(t-1)) to m_0(t), where psi(t-1) is m_0(t-1) without what was added. With
+/// tracking a round has K messages y(t) + u(t) - u(t-1) that are mixed to y(t+1), and then K of the
+/// model x(t) - eta_t y(t+1). After the last round the
 /// models, or averages of an agent's models, are exchanged in final gossip. Pointers must outlive
 /// the object.
 struct MessageProcess {
@@ -123,10 +126,13 @@ struct MessageProcess {
     const NoisePlan* plan = nullptr;  ///< v(t) of phases without their own plan
     std::vector<Phase> phases;
     GossipPolynomial gossip{1};  ///< K steps: messages a round; gradients and noise enter the first
+    Correction correction = Correction::none;
     double momentum = 0;         ///< B in [0, 1); 0: u = g + v
     int final_gossip = 0;        ///< exchanges after the last round
     std::vector<double> step_sizes;  ///< eta_t > 0, one per round; empty: all 1
     [[nodiscard]] long rounds() const;
+    /// Messages of an agent a round: K, or 2 K with tracking.
+    [[nodiscard]] int exchanges() const { return exchanges_a_round(correction, gossip.steps()); }
     /// For every round, its number in the training: a repeated round has its original number, which
     /// participation uses.
     /// @throws ConfigError for more repeated rounds than there are.

@@ -45,6 +45,7 @@ bool accounted_by_all_messages(const RecordedRun& run, View::Kind kind) {
     MessageProcess process;
     process.plan = &run.history.phases.back().plan;
     process.momentum = run.config.plan.momentum;
+    process.correction = run.config.plan.correction;
     process.final_gossip =
         exchanges_beside_rounds(run.config.plan, run.built.topography.schedule());
     return counts_all_messages(process, run.config.plan.participation, {kind, {}});
