@@ -8,6 +8,7 @@
 #include "agent/agent_fixtures.hpp"
 #include "core/numbers.hpp"
 #include "learn/quadratic.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
 namespace {
@@ -148,6 +149,30 @@ TEST(Corrections, BringModelsOfAgentsThatDifferToOne) {
     EXPECT_GT(apart(Correction::none), 1e-2);
     for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
         EXPECT_LT(apart(correction), 1e-8) << name_of(correction);
+}
+
+TEST(Corrections, ByTrackingStandMixingThatChanges) {
+    const Graph graph = test::topography_of(Topology::exponential, few).graph;
+    const auto network = make_memory_network(few, 1);
+    network->connect(graph);
+    const NoisePlan plan = test::silent_plan(few);
+    std::vector<KeyRing> rings;
+    for (int u = 0; u < few; ++u) rings.emplace_back(u);
+    TrainerOptions options;
+    options.clip_norm = 1e6;
+    options.steps.step_size = 0.01;
+    options.smoothing.correction = Correction::tracking;
+    Trainer trainer(*network,
+                    MixingSchedule(one_peer_schedule(graph)),
+                    plan,
+                    NoiseSource(plan, rings, 1),
+                    agents_that_differ(),
+                    Eigen::Vector2d(0.4, -1.5),
+                    options);
+    for (long t = 0; t < 6000; ++t) trainer.run_round(t);
+    const Eigen::MatrixXd& models = trainer.models();
+    EXPECT_LT((models.colwise() - models.rowwise().mean()).cwiseAbs().maxCoeff(), 1e-8);
+    EXPECT_LT(gradients_at(models).rowwise().mean().norm(), 1e-8);
 }
 
 TEST(Corrections, WithAPreconditionerStillAddUpToZeroAndConverge) {
