@@ -25,11 +25,11 @@ constexpr NameTable<Correction, 3> corrections{{{{Correction::none, "none"},
                                                  {Correction::exact_diffusion, "exact-diffusion"},
                                                  {Correction::tracking, "tracking"}}}};
 
-/// The next multiple of 2^-36 above an eigenvalue, shifted so that no simple fraction lies on the
-/// border. The polynomial grows fast beyond lambda, and processors whose eigenvalues differ in the
-/// last digits must get the same weights.
-double rounded_up(double eigenvalue) {
-    return (std::ceil(eigenvalue * 0x1p36 + 0.37) + 0.5) * 0x1p-36;
+/// The next multiple of a unit above a value, shifted so that no simple fraction lies on the
+/// border. Processors whose eigenvalues differ in the last digits must get the same weights, and a
+/// Chebyshev polynomial grows fast beyond lambda.
+double rounded_up(double value, double unit = 0x1p-36) {
+    return (std::ceil(value / unit + 0.37) + 0.5) * unit;
 }
 
 Eigen::MatrixXd power(const Eigen::MatrixXd& base, int exponent) {
@@ -75,16 +75,19 @@ class GossipProduct {
     const GossipPolynomial& gossip_;
 };
 
-double smallest_eigenvalue(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
-    constexpr int most_dense_agents = 400;
-    if (mixing.agents() <= most_dense_agents) {
-        double least = 1;
-        for (const double value : symmetric_eigenvalues(mixing.dense()))
-            least = std::min(least, gossip.at(value));
-        return least;
-    }
+constexpr int most_dense_agents = 400;
+
+double smallest_dense_eigenvalue(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
+    double least = 1;
+    for (const double value : symmetric_eigenvalues(mixing.dense()))
+        least = std::min(least, gossip.at(value));
+    return least;
+}
+
+/// To 1e-6, or -1.
+double smallest_sparse_eigenvalue(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
     constexpr int basis = 60, restarts = 200;
-    constexpr double tolerance = 1e-11, below_all = -1;
+    constexpr double tolerance = 1e-6, below_all = -1;
     GossipProduct product(mixing, gossip);
     try {
         Spectra::SymEigsSolver<GossipProduct> solver(product, 1, basis);
@@ -211,10 +214,13 @@ GossipPolynomial gossip_polynomial(const MixingMatrix& mixing, GossipRule rule, 
 }
 
 double laziness_for(const MixingMatrix& mixing, const GossipPolynomial& gossip) {
-    constexpr double none = 1e-12;
-    const double least = smallest_eigenvalue(mixing, gossip);
+    constexpr double none = 1e-12, coarse = 0x1p-14;  // coarser than sparse eigenvalues are known
+    const bool dense = mixing.agents() <= most_dense_agents;
+    const double least = dense ? smallest_dense_eigenvalue(mixing, gossip)
+                               : smallest_sparse_eigenvalue(mixing, gossip);
     const double needed = (least_lazy_eigenvalue - least) / (1 - least);
-    return needed > none ? rounded_up(needed) : 0;
+    if (!(needed > none)) return 0;
+    return dense ? rounded_up(needed) : rounded_up(needed, coarse);
 }
 
 double mixing_radius(const MixingMatrix& mixing) {

@@ -540,9 +540,9 @@ from messages and noisy gradients of earlier rounds, and cost no privacy. `exact
 before and keeps one more vector; an agent gives its own message so much more weight that no eigenvalue of the mixing
 matrix is below 0.02 (`laziness` in the results of `sotto plan`). `tracking` exchanges twice in every round, also allows
 a `--mixing-schedule`, and keeps two more vectors. `auto` takes `exact-diffusion` if mixing is symmetric and fixed,
-`tracking` if it is symmetric and changes, and otherwise `none`, as with secure sums, `--mixing optimised` and `--plan`.
-Corrections are not possible with mixing that is not symmetric, with secure sums, where noise is added to messages or
-correlated over rounds, and with a trusted aggregator. Plans are made for them; partial views are counted as if all
+`tracking` if it changes, and `none` where neither is possible, with `--mixing optimised` and with `--plan`. Corrections
+are not possible on directed graphs, with mixing whose columns do not sum to 1, with secure sums, where noise is added
+to messages or correlated over rounds, and with a trusted aggregator. Plans are made for them; partial views are counted as if all
 messages were seen ([equations](../equations.md#corrections-for-data-that-differ)).)",
           .ranks_must_agree = true},
          correction()},

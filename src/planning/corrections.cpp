@@ -39,19 +39,24 @@ Obstacle obstacle_of_noise(std::string_view mechanism,
     return {fmt::format("with mechanism {}, {}", mechanism, why), "none"};
 }
 
-bool all_symmetric(const Topography& topography) {
-    return topography.mixing.symmetric() &&
-           std::ranges::all_of(topography.later_mixing, &MixingMatrix::symmetric);
+bool all_are(const Topography& topography, bool (MixingMatrix::*property)() const) {
+    return (topography.mixing.*property)() &&
+           std::ranges::all_of(topography.later_mixing, property);
 }
 
 Obstacle obstacle_of_mixing(Correction correction, const Topography& topography) {
-    if (!all_symmetric(topography))
-        return {
-            "with mixing matrices that are not symmetric, with which corrections of all agents do "
-            "not add up to zero",
-            "none, or --mixing metropolis, max-degree, lazy-metropolis, uniform"};
-    if (correction == Correction::exact_diffusion && !topography.later_mixing.empty())
+    constexpr const char* symmetric_rules =
+        "none, or --mixing metropolis, max-degree, lazy-metropolis";
+    if (topography.graph.directed() || !all_are(topography, &MixingMatrix::doubly_stochastic))
+        return {"with directed graphs and mixing matrices whose columns do not sum to 1, with "
+                "which corrections of all agents do not add up to zero",
+                symmetric_rules};
+    if (correction == Correction::tracking) return {};
+    if (!topography.later_mixing.empty())
         return {"with a --mixing-schedule, with which it may diverge", "none, tracking"};
+    if (!topography.mixing.symmetric())
+        return {"with mixing matrices that are not symmetric, with which it may diverge",
+                symmetric_rules};
     return {};
 }
 

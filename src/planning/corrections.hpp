@@ -10,8 +10,8 @@
 
 namespace sotto {
 
-/// What --correction auto stands for: exact diffusion if mixing is symmetric and fixed, tracking if
-/// it is symmetric and changes, none with secure sums, with a plan file and wherever
+/// What --correction auto stands for: exact diffusion where it is possible, tracking where that alone
+/// is, and none with secure sums, designed mixing, a plan file and wherever
 /// require_possible_correction refuses both. Depends on nothing that differs between processes.
 /// @param designed_mixing the mixing weights are made for the noise (--mixing optimised).
 [[nodiscard]] Correction chosen_correction(const PlanConfig& config,
@@ -20,8 +20,8 @@ namespace sotto {
                                            bool designed_mixing);
 
 /// @throws ConfigError with the reason for mechanisms with noise on messages, noise that is
-/// correlated over rounds, or a trusted aggregator; for mixing that is not symmetric; and for exact
-/// diffusion with mixing that changes.
+/// correlated over rounds, or a trusted aggregator; for directed graphs and mixing that is not
+/// doubly stochastic; and for exact diffusion with mixing that changes or is not symmetric.
 void require_possible_correction(const PlanConfig& config, const Topography& topography);
 /// The same for a plan. @throws ConfigError.
 void require_possible_correction(const PlanConfig& config, const NoisePlan& plan);

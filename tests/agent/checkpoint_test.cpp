@@ -33,6 +33,8 @@ Checkpoint example() {
     checkpoint.mean = Eigen::VectorXd::LinSpaced(50, 4, 5);
     checkpoint.anchor = Eigen::VectorXd::LinSpaced(50, 6, 7);
     checkpoint.moments = Eigen::VectorXd::LinSpaced(50, 8, 9);
+    checkpoint.carried = Eigen::VectorXd::LinSpaced(50, 10, 11);
+    checkpoint.direction = Eigen::VectorXd::LinSpaced(50, 12, 13);
     checkpoint.revealed = "{}\n";
     checkpoint.own_options = {{"clip-norm", "0.5"}, {"epsilon", "3"}};
     return checkpoint;
@@ -60,6 +62,8 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
     EXPECT_EQ(read.mean, written.mean);
     EXPECT_EQ(read.anchor, written.anchor);
     EXPECT_EQ(read.moments, written.moments);
+    EXPECT_EQ(read.carried, written.carried);
+    EXPECT_EQ(read.direction, written.direction);
     EXPECT_EQ(read.revealed, written.revealed);
     EXPECT_EQ(read.own_options, written.own_options);
 }

@@ -8,6 +8,7 @@
 #include "agent/agent_fixtures.hpp"
 #include "core/numbers.hpp"
 #include "learn/quadratic.hpp"
+#include "sotto/graph/mixing_schedule.hpp"
 
 namespace sotto {
 namespace {
@@ -150,6 +151,30 @@ TEST(Corrections, BringModelsOfAgentsThatDifferToOne) {
         EXPECT_LT(apart(correction), 1e-8) << name_of(correction);
 }
 
+TEST(Corrections, ByTrackingStandMixingThatChanges) {
+    const Graph graph = test::topography_of(Topology::exponential, few).graph;
+    const auto network = make_memory_network(few, 1);
+    network->connect(graph);
+    const NoisePlan plan = test::silent_plan(few);
+    std::vector<KeyRing> rings;
+    for (int u = 0; u < few; ++u) rings.emplace_back(u);
+    TrainerOptions options;
+    options.clip_norm = 1e6;
+    options.steps.step_size = 0.01;
+    options.smoothing.correction = Correction::tracking;
+    Trainer trainer(*network,
+                    MixingSchedule(one_peer_schedule(graph)),
+                    plan,
+                    NoiseSource(plan, rings, 1),
+                    agents_that_differ(),
+                    Eigen::Vector2d(0.4, -1.5),
+                    options);
+    for (long t = 0; t < 6000; ++t) trainer.run_round(t);
+    const Eigen::MatrixXd& models = trainer.models();
+    EXPECT_LT((models.colwise() - models.rowwise().mean()).cwiseAbs().maxCoeff(), 1e-8);
+    EXPECT_LT(gradients_at(models).rowwise().mean().norm(), 1e-8);
+}
+
 TEST(Corrections, WithAPreconditionerStillAddUpToZeroAndConverge) {
     const Eigen::Vector2d initial(0.4, -1.5);
     const Topography topography = test::topography_of(Topology::ring, few);
@@ -277,9 +302,9 @@ test::Recording corrected_recording(const Topography& topography,
 
 TEST(Corrections, InjectTheAccountedNoise) {
     const Utility horizon{Utility::Kind::horizon, 20};
-    for (const char* mechanism : {"ldp", "decor", "corn", "corn-hbc", "pairs"})
+    for (const char* mechanism : {"ldp", "corn", "pairs"})
         for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
-            for (const Topology shape : {Topology::ring, Topology::star, Topology::erdos_renyi}) {
+            for (const Topology shape : {Topology::ring, Topology::erdos_renyi}) {
                 const Topography topography =
                     test::topography_of(shape, test::noisy_agents, 0.3);
                 const NoisePlan plan = test::plan_of({"Corrected", mechanism, horizon},

@@ -178,10 +178,12 @@ TEST(LazinessFor, OfALargeGraphIsThatOfItsSmallestEigenvalue) {
             MixingMatrix::from_rule(make(Topology::ring, agents), MixingRule::metropolis);
         const double least =
             1.0 / 3 + 2.0 / 3 * std::cos(2 * 3.14159265358979323846 * (agents / 2) / agents);
-        EXPECT_NEAR(laziness_for(mixing, 1), (0.02 - least) / (1 - least), 1e-8) << agents;
+        const double needed = (0.02 - least) / (1 - least);
+        EXPECT_GE(laziness_for(mixing, 1), needed) << agents;
+        EXPECT_LE(laziness_for(mixing, 1), needed + 2e-4) << agents;
         EXPECT_EQ(laziness_for(mixing, 1), laziness_for(mixing, 1)) << "the same in every process";
     }
-    // Few distinct eigenvalues, of which Lanczos makes nothing: any laziness up to that of -1.
+    // Few distinct eigenvalues, of which Lanczos may make nothing: any laziness up to that of -1.
     const MixingMatrix star =
         MixingMatrix::from_rule(make(Topology::star, 500), MixingRule::metropolis);
     const double laziness = laziness_for(star, 1);

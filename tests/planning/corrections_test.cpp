@@ -16,9 +16,12 @@ using test::config_of;
 using test::expect_contains;
 using test::message_of;
 
+/// A ring; with a schedule random graphs, or the exponential one.
 Topography ring_of(int agents, const std::string& mixing, const std::string& schedule = "fixed") {
     GraphConfig config;
-    config.topology.topology = Topology::ring;
+    config.topology.topology = schedule == "fixed"      ? Topology::ring
+                               : schedule == "one-peer" ? Topology::exponential
+                                                        : Topology::erdos_renyi;
     config.topology.agents = agents;
     config.mixing = mixing;
     config.mixing_schedule = schedule;
@@ -29,9 +32,12 @@ Topography ring_of(int agents, const std::string& mixing, const std::string& sch
 TEST(Correction, IsChosenByWhatMixingAllows) {
     const PlanConfig config = config_of("pairs");
     const Topography fixed = ring_of(6, "metropolis");
-    const Topography changing = ring_of(6, "metropolis", "one-peer");
     EXPECT_EQ(chosen_correction(config, fixed, false, false), Correction::exact_diffusion);
-    EXPECT_EQ(chosen_correction(config, changing, false, false), Correction::tracking);
+    for (const char* schedule : {"random", "one-peer"})
+        EXPECT_EQ(
+            chosen_correction(config, ring_of(6, "metropolis", schedule), false, false),
+            Correction::tracking)
+            << schedule;
     for (const char* mixing : {"row-stochastic", "push-sum"})
         EXPECT_EQ(chosen_correction(config, ring_of(6, mixing), false, false), Correction::none)
             << mixing;
@@ -71,13 +77,15 @@ TEST(Correction, IsRefusedWithTheReason) {
     const auto refusal = [&](const Topography& topography) {
         return message_of<ConfigError>([&] { require_possible_correction(config, topography); });
     };
-    expect_contains(refusal(ring_of(6, "metropolis", "one-peer")),
-                    "correction: exact-diffusion is not possible with a --mixing-schedule, with "
-                    "which it may diverge (allowed: none, tracking)");
-    expect_contains(refusal(ring_of(6, "row-stochastic")), "that are not symmetric");
+    for (const char* schedule : {"random", "one-peer"})
+        expect_contains(refusal(ring_of(6, "metropolis", schedule)),
+                        "correction: exact-diffusion is not possible with a --mixing-schedule, "
+                        "with which it may diverge (allowed: none, tracking)");
+    expect_contains(refusal(ring_of(6, "row-stochastic")), "with directed graphs and");
     config.correction = Correction::tracking;
-    require_possible_correction(config, ring_of(6, "metropolis", "one-peer"));
-    expect_contains(refusal(ring_of(6, "push-sum")), "that are not symmetric");
+    for (const char* schedule : {"random", "one-peer"})
+        require_possible_correction(config, ring_of(6, "metropolis", schedule));
+    expect_contains(refusal(ring_of(6, "push-sum")), "with directed graphs and");
     expect_contains(
         message_of<ConfigError>([&] { require_correction_beside_sums(config, true); }),
         "correction: tracking is not possible with --secure-sum on");
