@@ -142,7 +142,7 @@ def measured(name):
     floors = {floor: functools.partial(by_own_adam, name, rounds=rounds, batch=batch, floor=floor) for floor in (0.1, 1.0, 10.0)}
     found = {floor: best_step(run, (0.005, 0.01, 0.02)) for floor, run in floors.items()}
     floor = min(found, key=lambda each: found[each][1])
-    lines = [f"| {name} | step | test loss | accuracy |", "|---|---|---|---|"]
+    lines = [f"Model {name}, {rounds} rounds, batches of {batch}:", "", f"| {name} | step | test loss | accuracy |", "|---|---|---|---|"]
     for row, run, step in [(row, run, best_step(run, steps)[0]) for row, (run, steps) in rows.items()] + [
             (f"ldp, DP-AdamBC of each agent (floor {floor:g})", floors[floor], found[floor][0])]:
         results = [run(step, seed) for seed in SEEDS]

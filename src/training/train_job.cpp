@@ -246,12 +246,16 @@ bool same_value(const std::string& name, const std::string& text, const std::str
 }
 
 /// Adds the options of the run's config.ini. @return names of the options that were given before
-/// and are not the run's. @throws ConfigError for one that differs from the run's.
+/// and may stand beside a run, as the agent's own word. @throws ConfigError for another one, unless
+/// it only repeats what the run's config.ini says.
 std::vector<std::string> add_options_of_run(OptionTexts& given,
                                             const std::vector<WrittenGroup>& options,
                                             const ConfigText& of_run) {
     require_kept_options(of_run);
     const OptionTexts kept = parse_options(options, {}, of_run);
+    std::vector<std::string> names;
+    for (const auto& [name, text] : given)
+        if (find_option(options, name)->beside_run) names.push_back(name);
     std::erase_if(given, [&](const auto& option) {
         const auto same = kept.find(option.first);
         return same != kept.end() && same_value(option.first, option.second, same->second);
@@ -260,8 +264,6 @@ std::vector<std::string> add_options_of_run(OptionTexts& given,
                        given,
                        "cannot be given with --resume, which goes on with the run's own options, "
                        "unless its value is that of the run");
-    std::vector<std::string> names;
-    for (const auto& [name, text] : given) names.push_back(name);
     given.insert(kept.begin(), kept.end());
     return names;
 }
