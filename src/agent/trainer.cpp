@@ -86,6 +86,10 @@ Trainer::Trainer(Network& network,
                                    static_cast<Eigen::Index>(noise_source_.outputs().size()));
     messages_ = noise_;
     if (noise_.cols() != count) keep_gradients();
+    if (options_.message_steps) {
+        message_limit_ = std::min(largest_message_value, options_.message_steps->limit());
+        coder_.emplace(mixing.at(0), agents_, initial.size(), *options_.message_steps);
+    }
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
 }
 
@@ -95,6 +99,7 @@ void Trainer::keep_gradients() {
 
 void Trainer::observe(RoundObserver* observer) {
     keep_gradients();  // observers see them beside the messages
+    if (coder_) coder_->keep_heard();
     observers_.push_back(observer);
 }
 
@@ -103,6 +108,7 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
         throw DataError(fmt::format("a model to start from has values beyond {:g}, or not finite",
                                     largest_model_value));
     models_ = models;
+    if (coder_) coder_->restart();
     estimate();
     means_.start(models_);
     if (preconditioner_) preconditioner_->start(models_);
@@ -203,7 +209,7 @@ std::size_t Trainer::make_part(double step,
 
 std::size_t Trainer::limit_and_round(std::span<double> message) const {
     const std::size_t limited = limit_values(message, message_limit_);
-    round_to_precision(message, network_.message_precision());
+    if (!coder_) round_to_precision(message, network_.message_precision());
     return limited;
 }
 
@@ -218,11 +224,16 @@ void Trainer::make_messages(const std::function<std::size_t(std::size_t output)>
         if (limited[o] > 0) ++reports_[outputs[o].local_index].messages_limited;
 }
 
-void Trainer::send_models() {
+void Trainer::send_models(ExchangeId id) {
     messages_ = models_;
     make_messages([this](std::size_t output) {
         return limit_and_round(values_of(messages_.col(static_cast<Eigen::Index>(output))));
     });
+    encode(id);
+}
+
+void Trainer::encode(ExchangeId id) {
+    if (coder_) coder_->encode(id, messages_, options_.threads);
 }
 
 void Trainer::run_round(long round) {
@@ -239,6 +250,7 @@ void Trainer::run_round(long round) {
 
     const double step = options_.steps.at(round);
     make_messages([this, step](std::size_t output) { return make_message(step, output); });
+    encode({round, 0});
     if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
     show_messages({round, 0});
     seconds_.gradient +=
@@ -302,7 +314,7 @@ void Trainer::exchange_round(long round) {
 }
 
 void Trainer::exchange_models(long round, int first_step, const GossipPolynomial& gossip) {
-    send_models();
+    send_models({round, first_step});
     exchange_and_mix({round, first_step}, gossip, false);
 }
 
@@ -338,7 +350,7 @@ void Trainer::show_messages(ExchangeId id) const {
                            models_.col(a),
                            first ? Vector(gradients_.col(a)) : Vector(nothing),
                            first ? Vector(noise_.col(output)) : Vector(nothing),
-                           messages_.col(output),
+                           coder_ ? coder_->known().col(a) : messages_.col(output),
                            mixing_row,
                            heard_by > 1 && !mixing_->secure_sums() && !trusted_mean_};
         for (RoundObserver* observer : observers_) observer->on_message(id.round, local, own);
@@ -420,7 +432,7 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
         const double before = gossip.before(step);
         if (step > 0) {
             if (before != 0) earlier_ = messages_;
-            send_models();
+            send_models(id);
             if (shown) show_messages(id);
         }
         mixing_->run({id,
@@ -432,7 +444,8 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
                       earlier_,
                       models_,
                       shown ? observers_ : nobody,
-                      largest_message_value});
+                      largest_message_value,
+                      coder_ ? &*coder_ : nullptr});
         if (weights_) weights_->mix(mixing_->schedule().at(round), gossip.here(step), before);
         if (shown) show_mixed(round);
     }
@@ -445,13 +458,15 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    const GossipPolynomial& gossip,
                                    const Smoothing& smoothing,
                                    bool push_sum,
-                                   bool preconditioned) {
+                                   bool preconditioned,
+                                   bool short_messages) {
     const bool earlier = !gossip.plain() || !smoothing.final_gossip.plain();
     const std::int64_t vectors_per_agent = 1 +                                       // model
                                            (own_messages == local_agents ? 0 : 1) +  // gradient
                                            (smoothing.momentum > 0 ? 1 : 0) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
-                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0);
+                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0) +
+                                           (short_messages ? MessageCoder::vectors_per_agent : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +
