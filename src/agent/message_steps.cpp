@@ -133,7 +133,7 @@ std::vector<int> exponents_of(const std::vector<double>& motion, double step_siz
 MessageMotion predicted_motion(const MessageDrive& drive) {
     constexpr long most_rounds = 96;
     constexpr Eigen::Index values = 4000;  // a round, for the mean
-    const long rounds = std::min(drive.rounds, most_rounds);
+    const long rounds = std::clamp(drive.rounds, 1L, most_rounds);
     const long counted = std::max(1L, rounds / 3);
     const Eigen::Index samples = std::max<Eigen::Index>(1, values / drive.mixing.agents());
     Signs signs;

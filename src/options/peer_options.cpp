@@ -152,12 +152,13 @@ a wire, and the manifest says so.)",
               .details = R"(
 `nibble` sends differences from what others already know, in 4 bits a value and 32 where that is too few: a sixteenth
 of the bytes of float64. Steps follow from the plan alone, and nothing of the rounding enters the mean of all models
-([how](../equations.md#short-messages)). `float32` halves the bytes. `auto` is nibble where it is possible, else float32,
-else float64. Rounding comes after the noise, so no privacy figure changes ([why](../decisions/grid.md)). With float32 a
-value moves by at most 6e-8 of itself, and the report says how much of the noise that should cancel may remain. Noise,
-gradients and models are computed in float64. Only float64 is possible with `--secure-sum on`, with a trusted
-aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be exact. Nibbles also
-need noise on gradients, one mixing matrix for all rounds whose columns sum to 1, and no `--precondition-every`.)",
+([how](../equations.md#short-messages)). `float32` halves the bytes. `auto` is nibble where it is possible and there
+is noise, else float32, else float64. Rounding comes after the noise, so no privacy figure changes
+([why](../decisions/grid.md)). With float32 a value moves by at most 6e-8 of itself, and the report says how much of
+the noise that should cancel may remain. Noise, gradients and models are computed in float64. Only float64 is possible
+with `--secure-sum on`, with a trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial
+views would not be exact. Nibbles also need noise on gradients, one mixing matrix for all rounds whose columns sum to
+1, and no `--precondition-every`.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, message_precision())},
             mask_partners_option<TrainConfig>()};

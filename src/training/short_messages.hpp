@@ -9,8 +9,8 @@
 
 namespace sotto {
 
-/// The precision of messages: what --precision says or, for auto, nibble where it is possible, else
-/// float32, else float64.
+/// The precision of messages: what --precision says or, for auto, nibble where it is possible and
+/// there is noise, else float32, else float64.
 /// @param fixed_inputs whether inputs do not depend on messages.
 /// @throws ConfigError with the reason if messages of the plan cannot be rounded as asked.
 [[nodiscard]] MessagePrecision settled_precision(const TrainConfig& config,

@@ -68,6 +68,9 @@ TEST(SettledPrecision, IsNoNibbleWhereDifferencesMeanNothing) {
     const TrainConfig rows = with([](TrainConfig& c) { c.graph.mixing = "row-stochastic"; });
     expect_contains(refused(rows), "where the mixing weights of a sender do not sum to 1");
     expect_contains(refused(rows), "(allowed: auto, float32, float64)");
+    const TrainConfig silent = with([](TrainConfig& c) { c.plan.mechanism = "none"; });
+    EXPECT_EQ(settled(silent), MessagePrecision::float32);
+    EXPECT_EQ(refused(silent), "");
     const TrainConfig trusted = with([](TrainConfig& c) { c.plan.mechanism = "cdp"; });
     expect_contains(refused(trusted), "whose trusted aggregator adds up float64");
     EXPECT_EQ(settled(trusted), MessagePrecision::float64);
