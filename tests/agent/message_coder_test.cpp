@@ -157,7 +157,7 @@ TEST(MessageCoder, FindsSumsThatNoAgentsMaySend) {
 }
 
 TEST(MessageCoder, NeedsColumnsThatSumToOne) {
-    const Graph path = Graph(3, {{0, 1}, {1, 2}});
+    const Graph path = Graph::from_edges(3, {{0, 1}, {1, 2}});
     EXPECT_NO_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::metropolis)));
     EXPECT_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::row_stochastic)),
                  ConfigError);
