@@ -11,7 +11,7 @@ ROUNDS = 20 if common.QUICK else 300
 GRAPHS = [("ring", ["--topology", "ring"]), ("Erdos-Renyi, p 0.5", ["--topology", "erdos-renyi", "--edge-probability", "0.5"])]
 WAYS = [("float64", "float64", 1), ("float32", "float32", 1), ("nibble", "nibble", 1), ("nibble, K = 8", "nibble", 8)]
 SETTING = ["--task", "softmax", "--data", "train-images-idx3-ubyte.gz", "--agents", 20, "--mechanism", "pairs", "--epsilon", 1,
-           "--adjacency", "record", "--participation", "poisson", "--batch-size", 128, "--clip-norm", 1, "--step-size", 0.5,
+           "--adjacency", "record-add-remove", "--participation", "poisson", "--batch-size", 128, "--clip-norm", 1, "--step-size", 0.5,
            "--rounds", ROUNDS, "--final-gossip", 0, "--optimality-gap", "off", "--eval-every", ROUNDS, "--tune", "off"]
 
 

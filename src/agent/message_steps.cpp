@@ -17,7 +17,7 @@ namespace sotto {
 
 namespace {
 
-constexpr double least_of_motion = 0.42;
+constexpr double least_of_motion = 0.42, usual_of_motion = 0.6;
 constexpr int most_halvings = 6;
 constexpr int smallest_exponent_allowed = -900, largest_exponent_allowed = 300;
 
@@ -65,17 +65,23 @@ class MotionModel {
         models_ -= velocities_;
     }
 
+    /// @param rounding its standard deviation in every exchange.
     /// @param squares of differences are added to these, one an exchange.
-    void exchange(const GossipPolynomial& gossip, std::vector<double>& squares) {
-        Eigen::MatrixXd earlier;
+    void exchange(const GossipPolynomial& gossip,
+                  const std::vector<double>& rounding,
+                  Signs& signs,
+                  std::vector<double>& squares) {
+        Eigen::MatrixXd earlier, error = models_;
         for (int step = 0; step < gossip.steps(); ++step) {
-            squares[static_cast<std::size_t>(step)] +=
-                (models_ - last_).squaredNorm() / static_cast<double>(models_.size());
+            const auto k = static_cast<std::size_t>(step);
+            squares[k] += (models_ - last_).squaredNorm() / static_cast<double>(models_.size());
+            for (Eigen::Index u = 0; u < error.rows(); ++u)
+                error.row(u) = rounding[k] * signs.draw(error.cols());
+            last_ = models_ - error;
             const double before = gossip.before(step);
-            Eigen::MatrixXd mixed = gossip.here(step) * (drive_.mixing.sparse() * models_);
+            Eigen::MatrixXd mixed = gossip.here(step) * (drive_.mixing.sparse() * last_ + error);
             if (before != 0) mixed -= before * earlier;
-            earlier = models_;
-            last_ = std::move(models_);
+            earlier = std::move(models_);
             models_ = std::move(mixed);
         }
     }
@@ -130,7 +136,10 @@ std::vector<int> exponents_of(const std::vector<double>& motion, double step_siz
 
 }  // namespace
 
-MessageMotion predicted_motion(const MessageDrive& drive) {
+namespace {
+
+/// @param rounding standard deviation of what is rounded away in every exchange.
+MessageMotion motion_with(const MessageDrive& drive, const MessageMotion& rounding) {
     constexpr long most_rounds = 96;
     constexpr Eigen::Index values = 4000;  // a round, for the mean
     const long rounds = std::clamp(drive.rounds, 1L, most_rounds);
@@ -138,16 +147,28 @@ MessageMotion predicted_motion(const MessageDrive& drive) {
     const Eigen::Index samples = std::max<Eigen::Index>(1, values / drive.mixing.agents());
     Signs signs;
     MotionModel model(drive, samples, rounds);
-    const std::vector<double> none(static_cast<std::size_t>(drive.gossip.steps()), 0);
-    std::vector<double> squares = none;
-    std::vector<double> final_squares(static_cast<std::size_t>(drive.final_gossip.steps()), 0);
+    const std::vector<double> none(rounding.of_round.size(), 0);
+    std::vector<double> squares = none, final_squares(rounding.of_final.size(), 0);
     for (long round = 0; round < rounds; ++round) {
         if (round == rounds - counted) squares = none;
         model.make_message(signs);
-        model.exchange(drive.gossip, squares);
+        model.exchange(drive.gossip, rounding.of_round, signs, squares);
     }
-    model.exchange(drive.final_gossip, final_squares);
+    model.exchange(drive.final_gossip, rounding.of_final, signs, final_squares);
     return {roots(std::move(squares), counted), roots(std::move(final_squares), 1)};
+}
+
+}  // namespace
+
+MessageMotion predicted_motion(const MessageDrive& drive) {
+    const auto zeros = [](const GossipPolynomial& gossip) {
+        return std::vector<double>(static_cast<std::size_t>(gossip.steps()), 0);
+    };
+    // Rounding itself moves messages, most where they move little.
+    MessageMotion rounding = motion_with(drive, {zeros(drive.gossip), zeros(drive.final_gossip)});
+    for (std::vector<double>* const all : {&rounding.of_round, &rounding.of_final})
+        for (double& one : *all) one *= usual_of_motion / std::sqrt(12.0);
+    return motion_with(drive, rounding);
 }
 
 MessageSteps::MessageSteps(const MessageMotion& motion, const StepSchedule& steps, long rounds)
