@@ -140,7 +140,7 @@ TEST(MessageCoder, SendsWholeMessagesAgainAfterARestart) {
 TEST(MessageCoder, FindsSumsThatNoAgentsMaySend) {
     CodedAgents agents(test::topography_of(Topology::ring, 3), 4, halving_steps());
     Eigen::MatrixXd codes = Eigen::MatrixXd::Zero(4, 3);
-    codes(2, 1) = largest_code;
+    codes(2, 1) = 0x1p26;
     const std::vector<const double*> columns{
         codes.col(0).data(), codes.col(1).data(), codes.col(2).data()};
     const Eigen::VectorXd message = Eigen::VectorXd::Zero(4);

@@ -65,12 +65,16 @@ TEST(SettledPrecision, IsNoNibbleWhereDifferencesMeanNothing) {
         with([](TrainConfig& c) { c.graph.mixing_schedule = "random"; });
     expect_contains(refused(changing), "with mixing that changes from round to round");
     EXPECT_EQ(settled(changing), MessagePrecision::float32);
-    const TrainConfig rows = with([](TrainConfig& c) { c.graph.mixing = "row-stochastic"; });
+    const TrainConfig rows = with([](TrainConfig& c) {
+        c.graph.topology.topology = Topology::star;
+        c.graph.mixing = "row-stochastic";
+    });
     expect_contains(refused(rows), "where the mixing weights of a sender do not sum to 1");
     expect_contains(refused(rows), "(allowed: auto, float32, float64)");
-    const TrainConfig silent = with([](TrainConfig& c) { c.plan.mechanism = "none"; });
+    TrainConfig silent = with([](TrainConfig& c) { c.plan.mechanism = "none"; });
     EXPECT_EQ(settled(silent), MessagePrecision::float32);
-    EXPECT_EQ(refused(silent), "");
+    silent.precision = MessagePrecision::nibble;
+    EXPECT_EQ(settled(silent), MessagePrecision::nibble);
     const TrainConfig trusted = with([](TrainConfig& c) { c.plan.mechanism = "cdp"; });
     expect_contains(refused(trusted), "whose trusted aggregator adds up float64");
     EXPECT_EQ(settled(trusted), MessagePrecision::float64);
