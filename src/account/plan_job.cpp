@@ -25,9 +25,9 @@ namespace sotto {
 namespace {
 
 /// The size of one message in the default precision.
-double message_bytes(long dimension) {
-    return static_cast<double>(dimension) *
-           static_cast<double>(value_size(MessagePrecision::float64));
+double usual_message_bytes(long dimension) {
+    return static_cast<double>(
+        piece_bytes(MessagePrecision::float64, static_cast<std::size_t>(dimension)));
 }
 
 /// What secure sums would hide, if asked for. @throws ConfigError.
@@ -54,7 +54,7 @@ std::vector<GossipCandidate> gossip_costs(const PlanJobConfig& config,
         mechanism.correlates_rounds || !topography.later_mixing.empty() ||
         topography.graph.agents() > most_agents)
         return {};
-    return compare_gossip_steps(config.plan, topography, {}, message_bytes(config.dimension));
+    return compare_gossip_steps(config.plan, topography, {}, usual_message_bytes(config.dimension));
 }
 
 }  // namespace

@@ -123,33 +123,68 @@ void MessageMixing::run(const Exchange& exchange) {
 void MessageMixing::mix_messages(const Exchange& exchange) {
     checked_.assign(static_cast<std::size_t>(blocks_.agents()), {});
     const auto start = Clock::now();
-    const MixingMatrix& mixing = mixing_.at(exchange.id.round);
     // Over MPI, or with one agent, the callback runs on this thread. With several agents in one
     // process, exchange passes pointers, and all time counts as mixing.
     const bool timed = blocks_.processes() > 1 || exchange.agents.size() == 1;
     double mixing_seconds = 0;
     network_.exchange(exchange.id,
-                      exchange.outgoing,
+                      exchange.coder != nullptr ? exchange.coder->outgoing() : exchange.outgoing,
                       exchange.models.rows(),
                       [&](std::size_t local,
                           Eigen::Index first,
                           Eigen::Index part,
                           std::span<const double* const> columns) {
                           const auto begin = timed ? Clock::now() : Clock::time_point();
-                          check_received(exchange, local, first, part, columns);
-                          for (RoundObserver* observer : exchange.observers)
-                              observer->on_received(exchange.id.round, local, first, part, columns);
-                          const std::span<double> mixed =
-                              part_of_model(exchange, local, first, static_cast<std::size_t>(part));
-                          const auto weights = mixing.weights(exchange.agents[local].id);
-                          weighted_sum_of_heard(columns, weights, mixed);
-                          combine(exchange, local, first, mixed);
+                          mix_received(exchange, local, first, part, columns);
                           if (timed) mixing_seconds += seconds_between(begin, Clock::now());
                       });
     const double total = seconds_between(start, Clock::now());
     if (!timed) mixing_seconds = total;
     seconds_.mix += mixing_seconds;
     seconds_.exchange += total - mixing_seconds;
+}
+
+void MessageMixing::mix_received(const Exchange& exchange,
+                                 std::size_t local,
+                                 Eigen::Index first,
+                                 Eigen::Index count,
+                                 std::span<const double* const> columns) {
+    const std::span<double> mixed =
+        part_of_model(exchange, local, first, static_cast<std::size_t>(count));
+    std::span<const double* const> seen = columns;
+    if (exchange.coder == nullptr)
+        check_received(exchange, local, first, count, columns);
+    else if (exchange.coder->keeps_heard())
+        seen = exchange.coder->heard(local, first, count, columns);
+    for (RoundObserver* observer : exchange.observers)
+        observer->on_received(exchange.id.round, local, first, count, seen);
+    if (exchange.coder != nullptr)
+        mix_codes(exchange, local, first, columns, mixed);
+    else
+        weighted_sum_of_heard(
+            columns, mixing_.at(exchange.id.round).weights(exchange.agents[local].id), mixed);
+    combine(exchange, local, first, mixed);
+}
+
+void MessageMixing::mix_codes(const Exchange& exchange,
+                              std::size_t local,
+                              Eigen::Index first,
+                              std::span<const double* const> codes,
+                              std::span<double> mixed) const {
+    const double* message =
+        exchange.messages.col(static_cast<Eigen::Index>(local)).data() + first;
+    const auto beyond =
+        exchange.coder->mix(local, first, codes, {message, mixed.size()}, mixed);
+    if (!beyond) return;
+    const int own = exchange.agents[local].id;
+    throw NetworkError(
+        fmt::format("messages to agent {}, round {}, step {}: coordinate {} is beyond what agents "
+                    "may send; one of agents {} does not keep to the protocol",
+                    own,
+                    exchange.id.round,
+                    exchange.id.step,
+                    *beyond,
+                    fmt::join(mixing_.at(exchange.id.round).members(own), ", ")));
 }
 
 void MessageMixing::check_received(const Exchange& exchange,

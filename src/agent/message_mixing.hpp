@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/local_agent.hpp"
+#include "agent/message_coder.hpp"
 #include "net/agent_blocks.hpp"
 #include "net/neighbour_exchange.hpp"
 #include "sotto/graph/mixing.hpp"
@@ -23,7 +24,8 @@ struct ExchangeSeconds {
 ///
 ///     here sum_v w_uv m_v - before m'_u,
 ///
-/// m' the messages one exchange earlier (GossipPolynomial).
+/// m' the messages one exchange earlier (GossipPolynomial). With a MessageCoder, m_u + s_u - xhat_u
+/// takes the place of sum_v w_uv m_v.
 class MessageMixing {
   public:
     /// @param blocks of the agents that exchange.
@@ -50,7 +52,8 @@ class MessageMixing {
         const Eigen::MatrixXd& earlier;   ///< m', if before is not 0
         Eigen::MatrixXd& models;          ///< overwritten
         std::span<RoundObserver* const> observers;
-        double largest_value;  ///< of a message
+        double largest_value;           ///< of a message
+        MessageCoder* coder = nullptr;  ///< has encoded the messages; null: they are sent whole
     };
     /// COLLECTIVE. @throws NetworkError naming the sender of a message that is not finite or out of
     /// range.
@@ -60,6 +63,18 @@ class MessageMixing {
 
   private:
     void mix_messages(const Exchange& exchange);
+    /// Coordinates of one agent's mixture. @throws NetworkError as run.
+    void mix_received(const Exchange& exchange,
+                      std::size_t local,
+                      Eigen::Index first,
+                      Eigen::Index count,
+                      std::span<const double* const> columns);
+    /// The same from codes.
+    void mix_codes(const Exchange& exchange,
+                   std::size_t local,
+                   Eigen::Index first,
+                   std::span<const double* const> codes,
+                   std::span<double> mixed) const;
     void mix_sums(const Exchange& exchange);
     void begin_sums(const Exchange& exchange);
     /// @throws NetworkError for a message of another process that is not allowed.

@@ -97,6 +97,10 @@ Trainer::Trainer(Network& network,
                                    static_cast<Eigen::Index>(noise_source_.outputs().size()));
     messages_ = noise_;
     if (noise_.cols() != count) keep_gradients();
+    if (options_.message_steps) {
+        message_limit_ = std::min(largest_message_value, options_.message_steps->limit());
+        coder_.emplace(mixing.at(0), agents_, initial.size(), *options_.message_steps);
+    }
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
 }
 
@@ -106,6 +110,7 @@ void Trainer::keep_gradients() {
 
 void Trainer::observe(RoundObserver* observer) {
     keep_gradients();  // observers see them beside the messages
+    if (coder_) coder_->keep_heard();
     observers_.push_back(observer);
 }
 
@@ -114,6 +119,7 @@ void Trainer::start_from(const Eigen::MatrixXd& models) {
         throw DataError(fmt::format("a model to start from has values beyond {:g}, or not finite",
                                     largest_model_value));
     models_ = models;
+    if (coder_) coder_->restart();
     estimate();
     means_.start(models_);
     if (options_.smoothing.correction == Correction::exact_diffusion) carried_ = models_;
@@ -291,7 +297,7 @@ std::size_t Trainer::make_tracked_step(double step, std::size_t output) {
 
 std::size_t Trainer::limit_and_round(std::span<double> message) const {
     const std::size_t limited = limit_values(message, message_limit_);
-    round_to_precision(message, network_.message_precision());
+    if (!coder_) round_to_precision(message, network_.message_precision());
     return limited;
 }
 
@@ -306,11 +312,16 @@ void Trainer::make_messages(const std::function<std::size_t(std::size_t output)>
         if (limited[o] > 0) ++reports_[outputs[o].local_index].messages_limited;
 }
 
-void Trainer::send_models() {
+void Trainer::send_models(ExchangeId id) {
     messages_ = models_;
     make_messages([this](std::size_t output) {
         return limit_and_round(values_of(messages_.col(static_cast<Eigen::Index>(output))));
     });
+    encode(id);
+}
+
+void Trainer::encode(ExchangeId id) {
+    if (coder_) coder_->encode(id, messages_, options_.threads);
 }
 
 void Trainer::run_round(long round) {
@@ -328,6 +339,7 @@ void Trainer::run_round(long round) {
     const double step = options_.steps.at(round);
     if (round > 0) carry_ = step / options_.steps.at(round - 1);
     make_messages([this, step](std::size_t output) { return make_message(step, output); });
+    encode({round, 0});
     if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
     show_messages({round, 0});
     seconds_.gradient +=
@@ -415,7 +427,7 @@ void Trainer::exchange_messages(long round) {
 }
 
 void Trainer::exchange_models(long round, int first_step, const GossipPolynomial& gossip) {
-    send_models();
+    send_models({round, first_step});
     exchange_and_mix({round, first_step}, gossip, false);
 }
 
@@ -451,7 +463,7 @@ void Trainer::show_messages(ExchangeId id) const {
                            models_.col(a),
                            first ? Vector(gradients_.col(a)) : Vector(nothing),
                            first ? Vector(noise_.col(output)) : Vector(nothing),
-                           messages_.col(output),
+                           coder_ ? coder_->known().col(a) : messages_.col(output),
                            mixing_row,
                            heard_by > 1 && !mixing_->secure_sums() && !trusted_mean_};
         for (RoundObserver* observer : observers_) observer->on_message(id.round, local, own);
@@ -534,7 +546,7 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
         const double before = gossip.before(step);
         if (step > 0) {
             if (before != 0) earlier_ = messages_;
-            send_models();
+            send_models(id);
             if (shown) show_messages(id);
         }
         mixing_->run({id,
@@ -546,7 +558,8 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
                       earlier_,
                       models_,
                       shown ? observers_ : nobody,
-                      largest_message_value});
+                      largest_message_value,
+                      coder_ ? &*coder_ : nullptr});
         if (weights_) weights_->mix(mixing_->schedule().at(round), gossip.here(step), before);
         if (gossip.combines()) {
             combined_ += gossip.share(step + 1) * models_;
@@ -568,7 +581,8 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    const GossipPolynomial& gossip,
                                    const Smoothing& smoothing,
                                    bool push_sum,
-                                   bool preconditioned) {
+                                   bool preconditioned,
+                                   bool short_messages) {
     const auto recurs = [](const GossipPolynomial& polynomial) {
         return polynomial.steps() > 1 && polynomial.before(1) != 0;
     };
@@ -579,7 +593,8 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                            vectors_of(smoothing.correction) +
                                            (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
                                            (gossip.combines() ? 1 : 0) +
-                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0);
+                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0) +
+                                           (short_messages ? MessageCoder::vectors_per_agent : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +

@@ -11,6 +11,7 @@
 
 #include "agent/evaluation.hpp"
 #include "agent/local_agent.hpp"
+#include "agent/message_coder.hpp"
 #include "agent/shared_preconditioner.hpp"
 #include "net/network.hpp"
 #include "noise/noise_source.hpp"
@@ -42,6 +43,8 @@ struct TrainerOptions {
     std::uint32_t key_epoch = 0;
     long first_noise_round = 0;  ///< first round of the key epoch: its noise is that of round 0
     int threads = 1;             ///< for local agents
+    /// With MessagePrecision::nibble; the network's precision must be that then, and only then.
+    std::optional<MessageSteps> message_steps{};
 };
 
 /// @throws ConfigError with the reason if secure sums cannot follow the plan: a trusted mean, or
@@ -94,7 +97,8 @@ struct RoundSeconds {
 ///
 /// Gradient and noise lie on the plan's grid: their sum is exact, and its low-order bits do not
 /// depend on the data. All messages, the agent's own included, are rounded to the network's
-/// MessagePrecision after their noise.
+/// MessagePrecision after their noise. With short messages (message_steps) agents send codes of
+/// them (MessageCoder), and observers see what others know of each message.
 ///
 /// An agent's data can change only the values it sends. They cannot end the job or change its
 /// course: a gradient (or record's gradient) that is not finite becomes zero, s_u and m_u are
@@ -188,6 +192,7 @@ class Trainer {
     /// velocities, vectors of a correction, means of models, earlier messages; without NoiseSource.
     /// @param push_sum whether there are estimates beside models.
     /// @param preconditioned whether there is a SharedPreconditioner.
+    /// @param short_messages whether there is a MessageCoder.
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
@@ -195,7 +200,8 @@ class Trainer {
                                                    const GossipPolynomial& gossip = 1,
                                                    const Smoothing& smoothing = {},
                                                    bool push_sum = false,
-                                                   bool preconditioned = false);
+                                                   bool preconditioned = false,
+                                                   bool short_messages = false);
 
   private:
     void compute_contribution(long round, std::size_t agent);
@@ -236,8 +242,10 @@ class Trainer {
     /// Makes all outgoing messages; a report counts each with limited values once.
     /// @param make one of them, and returns how many of its values were limited.
     void make_messages(const std::function<std::size_t(std::size_t output)>& make);
-    /// Makes the models the outgoing messages.
-    void send_models();
+    /// Makes the models the outgoing messages of this exchange.
+    void send_models(ExchangeId id);
+    /// With short messages, makes the codes of the messages.
+    void encode(ExchangeId id);
     void show_messages(ExchangeId id) const;
     /// x_u <- mean of all messages.
     void take_trusted_mean(long round);
@@ -283,6 +291,7 @@ class Trainer {
     Eigen::MatrixXd directions_;  // u of the round before, with tracking
     double carry_ = 1;            // eta_t / eta_(t-1)
     std::optional<SharedPreconditioner> preconditioner_;
+    std::optional<MessageCoder> coder_;  // with short messages
     ModelMean means_;
     Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source
     long noise_round_ = -1;             // whose noise noise_ holds, possibly in part

@@ -26,6 +26,7 @@
 #include "store/checkpoint_store.hpp"
 #include "store/recorded_ledger.hpp"
 #include "training/run_subject.hpp"
+#include "training/short_messages.hpp"
 
 namespace sotto {
 
@@ -247,7 +248,7 @@ class SurveyCheck {
             figures.contributions_sound = false;
             find(survey, sender.number, "its contribution " + fault);
         }
-        if (!sends_contribution_and_noise(sender.first, run_.config.precision)) {
+        if (!sends_contribution_and_noise(sender.first, survey_precision(run_.config))) {
             figures.messages_sound = false;
             find(survey, sender.number, "its message is not its contribution and its noise");
         }

@@ -246,7 +246,8 @@ struct TrainConfig {
     std::optional<std::string> neighbours;  ///< file with an agent's neighbours; %r is its number
     std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
     bool link_encryption = true;            ///< over MPI; one process has no wire
-    MessagePrecision precision = MessagePrecision::float64;  ///< of messages between agents
+    /// Of messages between agents; none: the shortest that is possible.
+    std::optional<MessagePrecision> precision = MessagePrecision::float64;
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size

@@ -243,8 +243,9 @@ ExchangeTime predict_exchange(const HostNetwork& network,
     const double beside =
         message_header + (format.encrypted ? static_cast<double>(LinkCipher::tag_size) : 0);
     const auto values = [&](std::size_t messages, Eigen::Index count) {
-        return static_cast<double>(messages * static_cast<std::size_t>(count) *
-                                   value_size(format.precision));
+        return static_cast<double>(messages * message_bytes(format.precision,
+                                                            static_cast<std::size_t>(count),
+                                                            static_cast<std::size_t>(longest)));
     };
     const auto hosts = static_cast<std::size_t>(std::ranges::max(host_of)) + 1;
     std::vector<double> out(hosts), in(hosts);

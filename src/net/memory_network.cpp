@@ -8,6 +8,7 @@
 #include "core/parallel.hpp"
 #include "net/exchange_checks.hpp"
 #include "net/mpi_session.hpp"
+#include "net/nibbles.hpp"
 
 namespace sotto {
 namespace {
@@ -43,6 +44,8 @@ class MemoryNetwork final : public Network {
             inbox.columns.resize(inbox.sources.size());
         }
         links_ = static_cast<std::int64_t>(graph.messages());
+        for (const int u : local_agents())
+            most_links_ = std::max(most_links_, graph.hearers(u).size());
         connected_ = true;
     }
 
@@ -73,8 +76,7 @@ class MemoryNetwork final : public Network {
                         inbox.columns);
             }
         });
-        bytes_sent_ += messages_of(outgoing) * dimension *
-                       static_cast<std::int64_t>(value_size(message_precision()));
+        count_sent(outgoing, dimension);
     }
 
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
@@ -186,20 +188,35 @@ class MemoryNetwork final : public Network {
         std::vector<std::uint64_t> sum, share;
     };
 
-    [[nodiscard]] std::int64_t messages_of(std::span<const Outgoing> outgoing) const {
-        std::int64_t messages = 0;
+    /// What processes with one agent each would send.
+    void count_sent(std::span<const Outgoing> outgoing, Eigen::Index dimension) {
+        std::vector<std::int64_t> messages(outgoing.size(), 0);  // by sender
         for (std::size_t u = 0; u < inboxes_.size(); ++u) {
             const std::vector<Source>& sources = inboxes_[u].sources;
             for (std::size_t j = 0; j < sources.size(); ++j)
-                if (sources[j].sender != u && sources[j].sends(outgoing[u].from, j)) ++messages;
+                if (sources[j].sender != u && sources[j].sends(outgoing[u].from, j))
+                    ++messages[sources[j].sender];
         }
-        return messages;
+        const Eigen::Index longest = piece_length(dimension, most_links_);
+        for (std::size_t v = 0; v < outgoing.size(); ++v) {
+            if (messages[v] == 0) continue;
+            std::size_t bytes = message_bytes(message_precision(),
+                                              static_cast<std::size_t>(dimension),
+                                              static_cast<std::size_t>(longest));
+            if (message_precision() == MessagePrecision::nibble && outgoing[v].to_all != nullptr)
+                for (Eigen::Index first = 0; first < dimension; first += longest)
+                    bytes += nibble_rest_bytes(
+                        {outgoing[v].to_all + first,
+                         static_cast<std::size_t>(std::min(longest, dimension - first))});
+            bytes_sent_ += messages[v] * static_cast<std::int64_t>(bytes);
+        }
     }
 
     int threads_;
     bool connected_ = false;
     std::vector<Inbox> inboxes_;
-    std::int64_t links_ = 0;  // directed
+    std::int64_t links_ = 0;      // directed
+    std::size_t most_links_ = 0;  // of an agent, outgoing
     std::int64_t bytes_sent_ = 0;
     std::optional<std::vector<double>> pending_;
 };

@@ -1,18 +1,35 @@
 #include "net/message_precision.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "net/nibbles.hpp"
 
 namespace sotto {
 
-std::size_t value_size(MessagePrecision precision) {
-    return precision == MessagePrecision::float32 ? sizeof(float) : sizeof(double);
+std::size_t piece_bytes(MessagePrecision precision, std::size_t values) {
+    switch (precision) {
+        case MessagePrecision::nibble: return nibble_block_bytes(values);
+        case MessagePrecision::float32: return values * sizeof(float);
+        case MessagePrecision::float64: break;
+    }
+    return values * sizeof(double);
+}
+
+std::size_t message_bytes(MessagePrecision precision, std::size_t values, std::size_t longest) {
+    const std::size_t rest = values % longest;
+    return values / longest * piece_bytes(precision, longest) +
+           (rest > 0 ? piece_bytes(precision, rest) : 0);
 }
 
 double largest_value(MessagePrecision precision) {
-    return precision == MessagePrecision::float32
-               ? static_cast<double>(std::numeric_limits<float>::max())
-               : std::numeric_limits<double>::max();
+    switch (precision) {
+        case MessagePrecision::nibble: return largest_code;
+        case MessagePrecision::float32: return std::numeric_limits<float>::max();
+        case MessagePrecision::float64: break;
+    }
+    return std::numeric_limits<double>::max();
 }
 
 double unit_roundoff(MessagePrecision precision) {
@@ -20,8 +37,10 @@ double unit_roundoff(MessagePrecision precision) {
 }
 
 void round_to_precision(std::span<double> values, MessagePrecision precision) {
-    if (precision == MessagePrecision::float64) return;
-    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    if (precision == MessagePrecision::float32)
+        for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    if (precision == MessagePrecision::nibble)
+        for (double& value : values) value = std::nearbyint(value);
 }
 
 void narrow(std::span<const double> values, float* narrow) {

@@ -8,15 +8,23 @@
 
 namespace sotto {
 
-/// Values of messages on the wire: IEEE 754 binary64 or binary32.
-enum class MessagePrecision : std::uint8_t { float64, float32 };
-inline constexpr NameTable<MessagePrecision, 2> message_precisions{
-    {{{MessagePrecision::float64, "float64"}, {MessagePrecision::float32, "float32"}}}};
+/// Values of messages on the wire: IEEE 754 binary64 or binary32, or whole numbers, most of them in
+/// 4 bits (nibbles.hpp).
+enum class MessagePrecision : std::uint8_t { float64, float32, nibble };
+inline constexpr NameTable<MessagePrecision, 3> message_precisions{
+    {{{MessagePrecision::nibble, "nibble"},
+      {MessagePrecision::float32, "float32"},
+      {MessagePrecision::float64, "float64"}}}};
 
-[[nodiscard]] std::size_t value_size(MessagePrecision precision);
+/// Bytes of a piece of a message. Nibbles: without whole numbers that find no room in it.
+[[nodiscard]] std::size_t piece_bytes(MessagePrecision precision, std::size_t values);
+/// Bytes of a message that goes in pieces of `longest` values.
+[[nodiscard]] std::size_t message_bytes(MessagePrecision precision,
+                                        std::size_t values,
+                                        std::size_t longest);
 [[nodiscard]] double largest_value(MessagePrecision precision);
 /// Rounding changes a value by at most this part of it, or by 2^-150 if that is more: 2^-24 for
-/// float32, 0 for float64.
+/// float32, 0 for float64. Not of nibbles, which are whole numbers.
 [[nodiscard]] double unit_roundoff(MessagePrecision precision);
 
 /// Rounds to nearest, ties to even. @param values within -largest_value and largest_value.

@@ -22,6 +22,22 @@ Binding<TrainConfig> trust_file(std::string TrustConfig::*member) {
             }};
 }
 
+/// A format of messages; nothing for auto.
+OptionFormat<std::optional<MessagePrecision>> message_precision() {
+    static constexpr std::string_view shortest = "auto";
+    std::vector<std::string> names = message_precisions.names();
+    names.insert(names.begin(), std::string(shortest));
+    return {one_of(names),
+            [](const std::string& option,
+               const std::string& text) -> std::optional<MessagePrecision> {
+                if (text == shortest) return std::nullopt;
+                return message_precisions.parse(option, text);
+            },
+            [](const std::optional<MessagePrecision>& precision) {
+                return precision ? message_precisions.name_of(*precision) : std::string(shortest);
+            }};
+}
+
 std::vector<Option<TrainConfig>> key_options() {
     return {
         {{.name = "run-directory",
@@ -132,15 +148,19 @@ a wire, and the manifest says so.)",
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
             {{.name = "precision",
-              .help = "{}: format that messages are rounded to after their noise is added",
+              .help = "{}: format of messages, which are rounded after their noise is added",
               .details = R"(
-`float32` halves the bytes between agents. Rounding comes after the noise, so no privacy figure changes
-([why](../decisions/grid.md)). A value moves by at most 6e-8 of itself, and the report says how much of the noise that
-should cancel may remain. Noise, gradients and models are computed in float64. It is not possible with `--secure-sum
-on`, with a trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial views would not be
-exact.)",
+`nibble` sends differences from what others already know, in 4 bits a value and 32 where that is too few: a sixteenth
+of the bytes of float64. Steps follow from the plan alone, and nothing of the rounding enters the mean of all models
+([how](../equations.md#short-messages)). `float32` halves the bytes. `auto` is nibble where it is possible and there
+is noise, else float32, else float64. Rounding comes after the noise, so no privacy figure changes
+([why](../decisions/grid.md)). With float32 a value moves by at most 6e-8 of itself, and the report says how much of
+the noise that should cancel may remain. Noise, gradients and models are computed in float64. Only float64 is possible
+with `--secure-sum on`, with a trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial
+views would not be exact. Nibbles also need noise on gradients, one mixing matrix for all rounds whose columns sum to
+1, and no `--precondition-every`.)",
               .ranks_must_agree = true},
-             bound(&TrainConfig::precision, words(message_precisions))},
+             bound(&TrainConfig::precision, message_precision())},
             mask_partners_option<TrainConfig>()};
 }
 

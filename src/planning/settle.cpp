@@ -119,8 +119,8 @@ GossipChoice settle_gossip_steps(AskedPlan& plan,
                                  const Decider& decider) {
     GossipChoice choice;
     decider.together([&] { require_possible_smoothing(plan, inputs.topography); });
-    const double message_bytes =
-        static_cast<double>(inputs.dimension) * static_cast<double>(value_size(inputs.precision));
+    const auto message_bytes = static_cast<double>(
+        piece_bytes(inputs.precision, static_cast<std::size_t>(inputs.dimension)));
     const std::string said = decider.decide(
         {"K", "--gossip-steps auto", "--gossip-steps K"}, plan.open.gossip_steps, [&] {
             choice = choose_gossip_steps(plan, inputs.topography, inputs.records, message_bytes);

@@ -166,7 +166,8 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
                               configured_gossip(run.phase, run.topography.mixing),
                               configured_smoothing(run.phase, run.topography),
                               run.topography.mixing.push_sum(),
-                              run.config.plan.precondition_every > 0) +
+                              run.config.plan.precondition_every > 0,
+                              run.network.message_precision() == MessagePrecision::nibble) +
         noise.memory_bytes(dimension));
 }
 

@@ -209,6 +209,11 @@ std::string statement_on_shared_memory(const AgentBlocks& blocks) {
 }
 
 std::string statement_on_precision(MessagePrecision precision, const NoisePlan& plan) {
+    if (precision == MessagePrecision::nibble)
+        return "Messages are sent as differences from what others know, rounded to steps that "
+               "follow from the plan, after their noise is added: what is sent is a function of "
+               "what is counted, and no figure changes. Nothing of the rounding enters the mean "
+               "of all models.";
     const double part = unit_roundoff(precision);
     const double deviation = largest_deviation(plan);
     return fmt::format(
@@ -229,9 +234,10 @@ void verify_same_options(Control& network, const TrainConfig& config) {
 }
 
 std::vector<std::string> transport_statements(const TrainConfig& config,
-                                              const Control& network,
+                                              const Network& network,
                                               const NoisePlan& plan,
                                               bool optimality_gap) {
+    const MessagePrecision precision = network.message_precision();
     std::vector<std::string> lines;
     const bool trusted = plan.aggregation == Aggregation::trusted_mean;
     if (network.processes() == 1)
@@ -247,8 +253,8 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "own, and so is what evaluation collects; the guarantee does not count on it.");
     else
         lines.emplace_back("Messages between agents are not encrypted (--link-encryption off).");
-    if (config.precision != MessagePrecision::float64)
-        lines.push_back(statement_on_precision(config.precision, plan));
+    if (precision != MessagePrecision::float64)
+        lines.push_back(statement_on_precision(precision, plan));
     if (network.processes() > 1 && !network.blocks().one_each())
         lines.push_back(statement_on_shared_memory(network.blocks()));
     if (network.processes() > 1)

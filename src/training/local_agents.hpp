@@ -11,7 +11,7 @@
 #include "agent/recording/recorded_wire.hpp"
 #include "agent/trainer.hpp"
 #include "config/config.hpp"
-#include "net/control.hpp"
+#include "net/network.hpp"
 #include "sotto/learn/objective.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/budget.hpp"
@@ -107,7 +107,7 @@ void verify_same_options(Control& network, const TrainConfig& config);
 /// Statements for the ledger on how this run transports messages and what it writes to disk.
 /// @param optimality_gap whether evaluation sends exact derivatives.
 [[nodiscard]] std::vector<std::string> transport_statements(const TrainConfig& config,
-                                                            const Control& network,
+                                                            const Network& network,
                                                             const NoisePlan& plan,
                                                             bool optimality_gap);
 

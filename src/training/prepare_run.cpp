@@ -27,6 +27,7 @@
 #include "training/participants.hpp"
 #include "training/preconditioning.hpp"
 #include "training/resume.hpp"
+#include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
 #include "training/train_report.hpp"
 
@@ -34,34 +35,10 @@ namespace sotto {
 
 namespace {
 
-/// @throws ConfigError if messages cannot be rounded without changing the guarantee, or rounding
-/// would gain nothing.
-void require_possible_precision(const TrainConfig& config,
-                                const NoisePlan& plan,
-                                bool fixed_inputs) {
-    if (config.precision == MessagePrecision::float64) return;
-    const auto refuse = [&](const std::string& reason) {
-        throw ConfigError(fmt::format("precision: {} is not possible {} (allowed: float64)",
-                                      message_precisions.name_of(config.precision),
-                                      reason));
-    };
-    if (config.secure_sum) refuse("with --secure-sum on, whose shares are integers of 64 bits");
-    if (plan.aggregation == Aggregation::trusted_mean)
-        refuse(fmt::format("with mechanism {}, whose trusted aggregator adds up float64",
-                           plan.mechanism));
-    if (fixed_inputs)
-        refuse(
-            "where inputs are fixed in advance: what an observer sees of messages it does not "
-            "hear would not be what partial views count");
-}
-
 /// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
-void require_possible_exchange(const TrainConfig& config,
-                               const NoisePlan& plan,
-                               bool fixed_inputs) {
+void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
     if (config.secure_sum) require_summable(plan);
     require_possible_correction(config.plan, plan);
-    require_possible_precision(config, plan, fixed_inputs);
     if (plan.entry != NoiseEntry::gradient &&
         (config.plan.momentum > 0 || config.plan.final_gossip.value_or(0) > 0))
         throw ConfigError(fmt::format(
@@ -446,7 +423,7 @@ void open_job(const TrainConfig& config, Network& network, bool handed) {
         stall_limits(config.stall_abort_seconds, network.process_name(), patience_outside_rounds));
     verify_same_options(network, config);
     network.agree([&] { require_possible_baseline(config, network, handed); });
-    network.set_message_precision(config.precision);
+    network.set_message_precision(config.precision.value_or(MessagePrecision::float64));
 }
 
 /// On process 0. COLLECTIVE.
@@ -480,7 +457,9 @@ void connect_agents(const Run& run, const LocalTask& task) {
     run.network.connect(run.topography.graph);
     run.network.agree([&] {
         require_possible_push_sum(run.topography, run.plan, run.config.l2);
-        require_possible_exchange(run.config, run.plan, task.fixed_inputs);
+        require_possible_exchange(run.config, run.plan);
+        run.network.set_message_precision(
+            settled_precision(run.config, run.plan, run.topography, task.fixed_inputs));
         require_possible_preconditioner(run);
     });
 }

@@ -29,6 +29,7 @@
 #include "training/open_run.hpp"
 #include "training/prepare_run.hpp"
 #include "training/run_checkpoints.hpp"
+#include "training/short_messages.hpp"
 #include "training/train_report.hpp"
 
 namespace sotto {
@@ -79,6 +80,8 @@ Eigen::MatrixXd sums_of(OpenRun& open,
         if (run.config.link_encryption && network.processes() > 1)
             network.protect(run.session.secrets, survey.phase.key_epoch);
     });
+    const MessagePrecision of_training = network.message_precision();
+    network.set_message_precision(survey_precision(run.config));
     Trainer trainer(network,
                     run.topography.schedule(),
                     survey.plan,
@@ -103,6 +106,7 @@ Eigen::MatrixXd sums_of(OpenRun& open,
     checkpoints.before_round(0);
     trainer.run_round(0);
     recorders.finish();
+    network.set_message_precision(of_training);
     return -network.agents() * trainer.estimates();
 }
 

@@ -27,6 +27,7 @@
 #include "training/preconditioning.hpp"
 #include "training/prepare_run.hpp"
 #include "training/run_accounts.hpp"
+#include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
 #include "training/training_without_privacy.hpp"
 #include "trust/seed_agreement.hpp"
@@ -142,6 +143,17 @@ EvaluatedRecords TrainingLoop::records_now() const {
     return records;
 }
 
+namespace {
+
+/// Why messages carry less than the largest values.
+const char* why_limited(const Run& run) {
+    if (run.config.secure_sum) return " with --secure-sum on";
+    return run.network.message_precision() == MessagePrecision::nibble ? " with --precision nibble"
+                                                                       : "";
+}
+
+}  // namespace
+
 void TrainingLoop::evaluate_now(ModelStage stage) {
     const auto start = Clock::now();
     progress_.evaluation = evaluate(run_.network,
@@ -165,7 +177,7 @@ void TrainingLoop::evaluate_now(ModelStage stage) {
             "smaller --step-size)",
             reached,
             limit,
-            run_.config.secure_sum ? " with --secure-sum on" : ""));
+            why_limited(run_)));
 }
 
 void TrainingLoop::report_evaluation(ModelStage stage) {
@@ -192,9 +204,12 @@ void TrainingLoop::report_evaluation(ModelStage stage) {
 
 namespace {
 
-TrainerOptions trainer_options(const PreparedRun& prepared) {
+/// COLLECTIVE.
+TrainerOptions trainer_options(const PreparedRun& prepared, Eigen::Index dimension) {
     const Run& run = prepared.run;
     TrainerOptions options;
+    if (run.network.message_precision() == MessagePrecision::nibble)
+        options.message_steps = agree_on_message_steps(run, dimension, prepared.coordinates);
     options.clip_norm = run.config.plan.clip_norm;
     options.adjacency = run.config.plan.adjacency;
     options.coordinates = prepared.coordinates;
@@ -259,13 +274,14 @@ void go_on(Trainer& trainer, Resumption& resumption, const Run& run) {
 Trainer make_trainer(OpenRun& open) {
     PreparedRun& prepared = open.prepared;
     const Run& run = prepared.run;
+    TrainerOptions options = trainer_options(prepared, prepared.initial.size());
     return {run.network,
             run.topography.schedule(),
             run.plan,
             NoiseSource(run.plan, open.rings, run.config.threads, run.most_past_bytes()),
             std::move(prepared.agents),
             std::exchange(prepared.initial, {}),
-            trainer_options(prepared)};
+            std::move(options)};
 }
 
 void write_models(const OpenRun& open, const Trainer& trainer) {

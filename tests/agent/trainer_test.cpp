@@ -357,7 +357,7 @@ TEST(Trainer, RoundsMessagesToTheirPrecisionAfterTheNoise) {
         sent.insert(
             sent.end(), recorder.recording.messages.begin(), recorder.recording.messages.end());
         models.push_back(trainer.models());
-        EXPECT_EQ(network->bytes_sent(), 6 * 2 * static_cast<std::int64_t>(value_size(precision)));
+        EXPECT_EQ(network->bytes_sent(), 6 * static_cast<std::int64_t>(piece_bytes(precision, 2)));
     }
     ASSERT_EQ(sent.size(), 2U);
     const Eigen::MatrixXd rounded = sent[0].cast<float>().cast<double>();

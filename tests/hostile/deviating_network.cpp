@@ -33,6 +33,7 @@ class DeviatingNetwork final : public Network {
                   std::span<const Outgoing> outgoing,
                   Eigen::Index dimension,
                   const Delivery& deliver) override {
+        inner_->set_message_precision(message_precision());
         // Of the first agent of this process.
         std::vector<Outgoing> sent(outgoing.begin(), outgoing.end());
         Outgoing& changed = sent.front();

@@ -37,6 +37,7 @@ Arguments joined(Arguments one, const Arguments& other) {
 }
 
 const Arguments in_clear{"--link-encryption", "off"};
+const Arguments short_in_clear{"--precision", "nibble", "--link-encryption", "off"};
 const Arguments six_agents{"--agents", "6"};
 // A message of its own for every receiver.
 const Arguments six_receivers{
@@ -205,6 +206,23 @@ INSTANTIATE_TEST_SUITE_P(
                       DeviatingPeer{"sends_less", 5, {" 2", "round 5"}},
                       DeviatingPeer{"sends_nothing", 5, {" 2", "round 5"}},
                       DeviatingPeer{"sends_more", 5, {"round 5"}}),
+    name_of_case);
+
+INSTANTIATE_TEST_SUITE_P(
+    InShortMessages,
+    DeviatingPeers,
+    ::testing::Values(DeviatingPeer{"sends_other_bytes",
+                                    5,
+                                    {"from agent 2 to agent", "round 5", "values have 32 bits"},
+                                    short_in_clear},
+                      DeviatingPeer{"jumps_in_clear",
+                                    5,
+                                    {"messages to agent", "round 5", "coordinate 1 is beyond"},
+                                    short_in_clear},
+                      DeviatingPeer{"replays_an_earlier_round",
+                                    5,
+                                    {"from agent 2 to agent", "round 5"},
+                                    {"--precision", "nibble"}}),
     name_of_case);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -51,6 +51,12 @@ std::vector<Deviation> messages() {
              [](ExchangeId id, auto& message) {
                  if (id.round == deviant_round) message(1) = nan_value;
              }},
+        // As far as a code of 32 bits goes.
+        {.name = "jumps_in_clear",
+         .message_to_all =
+             [](ExchangeId id, auto& message) {
+                 if (id.round == deviant_round) message(1) = 0x1p31 - 1;
+             }},
         {.name = "adds_to_shares",
          .share =
              [](ExchangeId id, std::size_t, std::span<std::uint64_t> words) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/mpi_main.hpp"
+#include "net/memory_network.hpp"
 #include "net/network_fixtures.hpp"
 #include "trust/pair_fixtures.hpp"
 
@@ -154,6 +155,71 @@ TEST(MpiExchange, CarriesFloat32InHalfTheBytes) {
                     EXPECT_GE(2 * narrow, wide);
                     EXPECT_LE(2 * narrow, wide + (encrypted ? 5 * 2 * 16 : 0));
                 }
+}
+
+/// Whole numbers of an agent, most of 4 bits; all beyond at `long_every` 1.
+Eigen::VectorXd codes_of(int agent, int d, int long_every) {
+    Eigen::VectorXd codes(d);
+    for (int i = 0; i < d; ++i)
+        codes(i) = i % long_every == 0 ? 1000 * agent + i + 8 : (3 * agent + i) % 15 - 7;
+    return codes;
+}
+
+TEST(MpiExchange, CarriesWholeNumbersInNibblesWhateverTheirSize) {
+    for (const int agents : test::agents_on_ranks())
+        for (const bool encrypted : {false, true})
+            for (const int d : {3, 7850, 300000}) {
+                if (d > 7850 && agents > 3 * test::mpi_session().ranks()) continue;
+                const Graph graph = test::graphs_of(agents)[1].graph;
+                const auto network = connected(agents, graph, encrypted);
+                network->set_message_precision(MessagePrecision::nibble);
+                int round = 0;
+                for (const int long_every : {1, 5000, 1, 10}) {
+                    std::vector<Eigen::VectorXd> codes;
+                    std::vector<Outgoing> outgoing;
+                    for (const int agent : network->local_agents())
+                        codes.push_back(codes_of(agent, d, long_every));
+                    for (const Eigen::VectorXd& own : codes) outgoing.push_back({own.data(), {}});
+                    std::vector<test::Received> received(codes.size());
+                    network->exchange({round++, 0},
+                                      outgoing,
+                                      d,
+                                      [&](std::size_t a, auto first, auto count, auto columns) {
+                                          received[a].add(d, first, count, columns);
+                                      });
+                    for (std::size_t a = 0; a < codes.size(); ++a) {
+                        const auto members =
+                            graph.closed_neighbourhood(network->local_agents()[a]);
+                        for (std::size_t j = 0; j < members.size(); ++j)
+                            EXPECT_EQ(received[a].columns.col(static_cast<Eigen::Index>(j)),
+                                      codes_of(members[j], d, long_every))
+                                << agents << " agents, dimension " << d;
+                    }
+                }
+            }
+}
+
+TEST(MpiExchange, CountsTheBytesOfNibblesAsOneProcessDoes) {
+    const int ranks = test::mpi_session().ranks();
+    const Graph graph = test::graphs_of(ranks).back().graph;
+    const auto network = connected(ranks, graph, false);
+    const auto alone = make_memory_network(ranks, 1);
+    alone->connect(graph);
+    std::int64_t sent = 0;
+    for (Network* const one : {network.get(), alone.get()}) {
+        one->set_message_precision(MessagePrecision::nibble);
+        std::vector<Eigen::VectorXd> codes;
+        std::vector<Outgoing> outgoing;
+        for (const int agent : one->local_agents()) codes.push_back(codes_of(agent, 1000, 9));
+        for (const Eigen::VectorXd& own : codes) outgoing.push_back({own.data(), {}});
+        one->exchange({0, 0}, outgoing, 1000, [](auto...) {});
+        const auto bytes = static_cast<double>(one->bytes_sent());
+        sent = one == alone.get()
+                   ? sent
+                   : static_cast<std::int64_t>(
+                         network->sum_over_agents(Eigen::MatrixXd::Constant(1, 1, bytes))(0));
+    }
+    EXPECT_EQ(alone->bytes_sent(), sent);
 }
 
 TEST(MpiExchange, LeavesOutEdgesThatRest) {

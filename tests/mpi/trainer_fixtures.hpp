@@ -261,6 +261,7 @@ struct NoiseRun {
     Adjacency adjacency = Adjacency::agent;
     int local_steps = 1;
     double client_probability = 1;
+    std::optional<MessageSteps> message_steps{};  ///< of short messages
     /// Of one agent, instead of PatternObjective.
     std::function<LocalAgent(int id)> agent{};
 };
@@ -301,6 +302,8 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.smoothing.correction = run.correction;
     options.local_steps = run.local_steps;
     options.client_probability = run.client_probability;
+    options.message_steps = run.message_steps;
+    if (run.message_steps) network.set_message_precision(MessagePrecision::nibble);
     Trainer trainer(network,
                     topography.schedule(),
                     plan,

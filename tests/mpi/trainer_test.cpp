@@ -84,6 +84,39 @@ TEST(InjectedNoise, IsTheAccountedNoiseWithCorrections) {
     }
 }
 
+TEST(InjectedNoise, OfShortMessagesIsTheAccountedNoiseAndThatOfRounding) {
+    // Who hears all codes knows messages to half a step: (x - xhat) / eta - g = v + e / eta, where e
+    // is uniform within half a step, and independent of everything.
+    NoiseRun run;
+    const MechanismCase entry{"Pairs", "pairs", {Utility::Kind::horizon, 20}};
+    for (const auto& [name, graph] : graphs()) {
+        const Topography topography = test::metropolis_on(graph);
+        const NoisePlan plan = test::shared_plan_of(
+            *mpi_network(), entry, topography, test::uneven_limits(graph.agents()));
+        StepSchedule steps;
+        steps.step_size = run.step_size;
+        run.message_steps = MessageSteps(
+            predicted_motion({.plan = plan, .mixing = topography.mixing, .rounds = run.rounds}),
+            steps,
+            run.rounds);
+        const Recording recorded = record(topography, plan, run);
+        if (test::mpi_session().rank() != 0) continue;
+        const double rounding = run.message_steps->at({0, 0}) / run.step_size;
+        const Eigen::MatrixXd factor = plan.scale * plan.coefficient_matrix();
+        const Eigen::MatrixXd accounted = factor * factor.transpose();
+        const auto n = accounted.rows();
+        const Eigen::MatrixXd expected =
+            accounted + rounding * rounding / 12 * Eigen::MatrixXd::Identity(n, n);
+        const auto noise = recorded.noise(run.step_size);
+        EXPECT_EQ(test::covariance_mismatch(noise, expected), "") << name;
+        EXPECT_EQ(test::whitened_mismatch(noise, expected), "") << name;
+        EXPECT_EQ(test::round_dependence(noise, expected), "") << name;
+        EXPECT_EQ(test::gradient_in_noise(noise, recorded.gradients, expected), "") << name;
+        EXPECT_NE(test::covariance_mismatch(noise, 0.95 * expected), "") << name;
+        EXPECT_NE(test::whitened_mismatch(noise, accounted), "") << name;
+    }
+}
+
 /// Everybody hears the one before, and the last hears the first; few mixing weights are equal.
 Topography directed_topography(MixingRule rule) {
     const int n = test::mpi_session().ranks();

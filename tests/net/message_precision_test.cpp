@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/seeded_random.hpp"
+#include "net/nibbles.hpp"
 
 namespace sotto {
 namespace {
@@ -20,7 +21,7 @@ TEST(MessagePrecision, OfFloat64LeavesEverythingAsItIs) {
     const std::vector<double> before = values;
     round_to_precision(values, MessagePrecision::float64);
     EXPECT_EQ(values, before);
-    EXPECT_EQ(value_size(MessagePrecision::float64), 8U);
+    EXPECT_EQ(piece_bytes(MessagePrecision::float64, 3), 24U);
     EXPECT_EQ(unit_roundoff(MessagePrecision::float64), 0);
     EXPECT_EQ(largest_value(MessagePrecision::float64), std::numeric_limits<double>::max());
 }
@@ -37,7 +38,18 @@ TEST(MessagePrecision, OfFloat32RoundsToTheNearestWithTiesToEven) {
         1, 1 + 0x1p-22, -1 - 0x1p-23, (2 - 0x1p-23) * 0x1p127, 0, -0x1p-148};
     round_to_precision(values, float32);
     EXPECT_EQ(values, nearest);
-    EXPECT_EQ(value_size(float32), 4U);
+    EXPECT_EQ(piece_bytes(float32, 3), 12U);
+}
+
+TEST(MessagePrecision, OfNibblesIsWholeNumbers) {
+    std::vector<double> values{0.5, 1.5, -7.4, 8.6, largest_code};
+    round_to_precision(values, MessagePrecision::nibble);
+    EXPECT_EQ(values, (std::vector<double>{0, 2, -7, 9, largest_code}));
+    EXPECT_EQ(largest_value(MessagePrecision::nibble), largest_code);
+    EXPECT_EQ(piece_bytes(MessagePrecision::nibble, 1000), nibble_block_bytes(1000));
+    EXPECT_EQ(message_bytes(MessagePrecision::nibble, 2500, 1000),
+              2 * nibble_block_bytes(1000) + nibble_block_bytes(500));
+    EXPECT_EQ(message_bytes(float32, 2500, 1000), 10000U);
 }
 
 TEST(MessagePrecision, MovesAValueByNoMoreThanItsUnitRoundoff) {

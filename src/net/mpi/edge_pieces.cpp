@@ -51,9 +51,9 @@ void EdgePieces::begin(ExchangeId id,
                        std::span<const std::size_t> sent,
                        std::span<const std::size_t> received,
                        bool packed,
-                       std::size_t value_size) {
+                       MessagePrecision precision) {
     id_ = id;
-    sent_.value_size = received_.value_size = value_size;
+    sent_.precision = received_.precision = precision;
     sent_.number(sent);
     received_.number(received);
     received_.make_room(longest, encrypted_);
@@ -82,7 +82,7 @@ void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
     const auto sealed = [&] {
         return std::span(target.data(), target.size() + LinkCipher::tag_size);
     };
-    const ChunkAddress address{id_.round, id_.step, piece};
+    const ChunkAddress address = address_of(piece);
     if (encrypted_ && sent_.messages[j] == 1) {  // saves a copy
         const auto* const bytes = static_cast<const std::uint8_t*>(values_[first]);
         cipher_to(j).seal(address, {bytes, size}, sealed());
@@ -97,7 +97,7 @@ void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
 void EdgePieces::open(std::size_t j, std::int64_t piece, Eigen::Index count) {
     const std::span<std::uint8_t> plain = received_.plain(j, count, encrypted_);
     cipher_from(j).open(
-        {id_.round, id_.step, piece}, {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
+        address_of(piece), {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
 }
 
 void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
@@ -122,14 +122,111 @@ void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
         if (received_.messages[j] > 0) open(j, piece, count);
 }
 
+namespace {
+
+constexpr int rest_tag = 1;  // of the exchange's communicator
+
+std::size_t number_bytes(const std::vector<std::int32_t>& numbers) {
+    return numbers.size() * sizeof(std::int32_t);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint8_t>> EdgePieces::sealed_rests(
+    std::int64_t piece, std::span<const std::vector<std::int32_t>* const> sent) {
+    std::vector<std::vector<std::uint8_t>> rests(sent_.messages.size());
+    for (std::size_t m = 0; m < sent.size(); ++m) {
+        std::vector<std::uint8_t>& rest = rests[sent_.neighbour[m]];
+        const auto* const first = reinterpret_cast<const std::uint8_t*>(sent[m]->data());
+        rest.insert(rest.end(), first, first + number_bytes(*sent[m]));
+    }
+    for (std::size_t j = 0; j < rests.size(); ++j) {
+        std::vector<std::uint8_t>& rest = rests[j];
+        if (rest.empty() || !encrypted_) continue;
+        const std::size_t size = rest.size();
+        rest.resize(size + LinkCipher::tag_size);
+        cipher_to(j).seal(address_of(piece, 1), {rest.data(), size}, rest);
+    }
+    return rests;
+}
+
+void EdgePieces::swap_rest(std::int64_t piece,
+                           std::span<const std::vector<std::int32_t>* const> sent,
+                           std::span<std::vector<std::int32_t>> received) {
+    rest_sent_ = sealed_rests(piece, sent);
+    std::vector<std::size_t> sizes(received_.messages.size(), 0);
+    for (std::size_t m = 0; m < received.size(); ++m)
+        sizes[received_.neighbour[m]] += number_bytes(received[m]);
+    rest_received_.resize(sizes.size());
+    std::vector<MPI_Request> requests;
+    const auto begin = [&](const char* call, auto&& with) {
+        check_mpi(with(&requests.emplace_back(MPI_REQUEST_NULL)), call);
+    };
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+        rest_received_[j].resize(
+            sizes[j] > 0 ? sizes[j] + (encrypted_ ? LinkCipher::tag_size : 0) : 0);
+        if (sizes[j] > 0)
+            begin("MPI_Irecv", [&](MPI_Request* request) {
+                return MPI_Irecv(rest_received_[j].data(),
+                                 mpi_count(rest_received_[j].size()),
+                                 MPI_BYTE,
+                                 links_.neighbours()[links_.sources()[j]],
+                                 rest_tag,
+                                 links_.communicator(),
+                                 request);
+            });
+    }
+    for (std::size_t j = 0; j < rest_sent_.size(); ++j) {
+        if (rest_sent_[j].empty()) continue;
+        bytes_sent_ += static_cast<std::int64_t>(rest_sent_[j].size());
+        begin("MPI_Isend", [&](MPI_Request* request) {
+            return MPI_Isend(rest_sent_[j].data(),
+                             mpi_count(rest_sent_[j].size()),
+                             MPI_BYTE,
+                             links_.neighbours()[links_.destinations()[j]],
+                             rest_tag,
+                             links_.communicator(),
+                             request);
+        });
+    }
+    for (MPI_Request& request : requests)
+        world_.complete_exchange(id_, links_.neighbours(), [&](MPI_Request* own) {
+            *own = request;
+            return MPI_SUCCESS;
+        });
+    open_rests(piece, received);
+}
+
+void EdgePieces::open_rests(std::int64_t piece, std::span<std::vector<std::int32_t>> received) {
+    std::vector<const std::uint8_t*> next(rest_received_.size());
+    for (std::size_t j = 0; j < rest_received_.size(); ++j) {
+        std::vector<std::uint8_t>& rest = rest_received_[j];
+        if (encrypted_ && !rest.empty())
+            cipher_from(j).open(address_of(piece, 1),
+                                rest,
+                                std::span(rest).first(rest.size() - LinkCipher::tag_size));
+        next[j] = rest.data();
+    }
+    for (std::size_t m = 0; m < received.size(); ++m) {
+        const std::size_t bytes = number_bytes(received[m]);
+        if (bytes == 0) continue;
+        const std::uint8_t*& from = next[received_.neighbour[m]];
+        std::memcpy(received[m].data(), from, bytes);
+        from += bytes;
+    }
+}
+
 void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
     const auto chunks = static_cast<std::size_t>((dimension + longest - 1) / longest);
     const auto sealed = encrypted_
                             ? sent_.messages.size() - static_cast<std::size_t>(std::ranges::count(
                                                           sent_.messages, std::size_t{0}))
                             : 0;
-    bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() * sent_.size_of(dimension) +
-                                             sealed * chunks * LinkCipher::tag_size);
+    bytes_sent_ += static_cast<std::int64_t>(
+        sent_.neighbour.size() * message_bytes(sent_.precision,
+                                               static_cast<std::size_t>(dimension),
+                                               static_cast<std::size_t>(longest)) +
+        sealed * chunks * LinkCipher::tag_size);
 }
 
 }  // namespace sotto

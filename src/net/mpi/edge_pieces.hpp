@@ -67,13 +67,12 @@ class EdgePieces {
     /// @param sent messages by destination.  @param received by source. Messages are numbered in
     /// this order.
     /// @param packed whether swap() follows; spread() needs no buffers.
-    /// @param value_size bytes per number.
     void begin(ExchangeId id,
                Eigen::Index longest,
                std::span<const std::size_t> sent,
                std::span<const std::size_t> received,
                bool packed,
-               std::size_t value_size = sizeof(double));
+               MessagePrecision precision = MessagePrecision::float64);
 
     /// Sends the same piece to every neighbour in place, unencrypted; for processes with one agent
     /// each. COLLECTIVE.
@@ -91,12 +90,20 @@ class EdgePieces {
     /// @throws CryptoError naming both ends if a piece is not what was sent.
     void swap(std::int64_t piece, Eigen::Index count);
 
+    /// Sends what found no room in the last piece; only pairs of processes with something to say
+    /// exchange it. Calls are not collective: both ends know the sizes.
+    /// @param sent by outgoing message.  @param received by incoming message, of the right sizes.
+    /// @throws CryptoError as swap.
+    void swap_rest(std::int64_t piece,
+                   std::span<const std::vector<std::int32_t>* const> sent,
+                   std::span<std::vector<std::int32_t>> received);
+
     /// The last received piece of an incoming message, in clear.
     [[nodiscard]] const std::byte* received(std::size_t message, Eigen::Index count) {
         return received_.start(message, count, encrypted_);
     }
 
-    /// Adds this exchange's whole messages to bytes_sent().
+    /// Adds this exchange's whole messages to bytes_sent(), but not what swap_rest has added.
     void count_sent(Eigen::Index dimension, Eigen::Index longest);
     [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
 
@@ -108,11 +115,11 @@ class EdgePieces {
         std::vector<std::size_t> first_message;  // by neighbour
         std::vector<std::size_t> neighbour;      // by message
         std::vector<int> starts, sizes;          // by neighbour, and one to spare
-        std::size_t value_size = sizeof(double);
+        MessagePrecision precision = MessagePrecision::float64;
 
         void number(std::span<const std::size_t> of_neighbours);
         [[nodiscard]] std::size_t size_of(Eigen::Index count) const {
-            return static_cast<std::size_t>(count) * value_size;
+            return piece_bytes(precision, static_cast<std::size_t>(count));
         }
         void make_room(Eigen::Index longest, bool encrypted);
         [[nodiscard]] std::size_t tags_before(std::size_t j, bool encrypted) const {
@@ -128,8 +135,17 @@ class EdgePieces {
                                                     bool encrypted);
         void set_counts(Eigen::Index count, bool encrypted);
     };
+    /// With nibbles a piece may have two parts.
+    [[nodiscard]] ChunkAddress address_of(std::int64_t piece, int part = 0) const {
+        const bool parts = sent_.precision == MessagePrecision::nibble;
+        return {id_.round, id_.step, parts ? 2 * piece + part : piece};
+    }
     void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
     void open(std::size_t j, std::int64_t piece, Eigen::Index count);
+    /// By neighbour: its messages' numbers, one message after the other.
+    [[nodiscard]] std::vector<std::vector<std::uint8_t>> sealed_rests(
+        std::int64_t piece, std::span<const std::vector<std::int32_t>* const> sent);
+    void open_rests(std::int64_t piece, std::span<std::vector<std::int32_t>> received);
     [[nodiscard]] LinkCipher& cipher_to(std::size_t destination) {
         return ciphers_[links_.destinations()[destination]];
     }
@@ -144,6 +160,8 @@ class EdgePieces {
     ExchangeId id_;
     Room sent_, received_;
     std::vector<const void*> values_;  // by message
+    // By neighbour: what follows a piece.
+    std::vector<std::vector<std::uint8_t>> rest_sent_, rest_received_;
     std::int64_t bytes_sent_ = 0;
 };
 

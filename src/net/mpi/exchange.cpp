@@ -1,9 +1,12 @@
 #include "net/mpi/exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "net/exchange_checks.hpp"
+#include "net/nibbles.hpp"
 
 namespace sotto {
 
@@ -25,19 +28,20 @@ void MpiExchange::run(ExchangeId id,
                       MessagePrecision precision,
                       const Delivery& deliver) {
     number_messages(outgoing);
-    narrow_ = precision == MessagePrecision::float32;
+    id_ = id;
+    precision_ = precision;
     columns_.resize(links_.local_agents());
     for (std::size_t a = 0; a < columns_.size(); ++a) columns_[a].resize(links_.members(a));
     const Outgoing& any = outgoing.front();
     const bool spreads = links_.blocks().one_each() && any.to_all != nullptr && any.to.empty() &&
-                         !pieces_.encrypted() && !narrow_;
+                         !pieces_.encrypted() && precision == MessagePrecision::float64;
     longest_ = piece_length(dimension, links_.most_links());
     pieces_.begin(id,
                   longest_,
                   sent_.of_neighbours(),
                   received_.of_neighbours(),
                   !spreads,
-                  value_size(precision));
+                  precision);
 
     for (Eigen::Index first = 0; first < dimension; first += longest_) {
         const Eigen::Index count = std::min(longest_, dimension - first);
@@ -66,16 +70,35 @@ void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
     });
 }
 
+void MpiExchange::pack_codes(std::span<const Outgoing> outgoing,
+                             Eigen::Index first,
+                             Eigen::Index count) {
+    packed_.resize(outgoing.size());
+    const auto values = static_cast<std::size_t>(count);
+    for (std::size_t a = 0; a < outgoing.size(); ++a) {
+        if (outgoing[a].to_all == nullptr)
+            throw Error(ExitCode::other, "nibbles of messages that depend on the receiver");
+        packed_[a].block.resize(nibble_block_bytes(values));
+        pack_nibbles({outgoing[a].to_all + first, values}, packed_[a].block, packed_[a].rest);
+    }
+}
+
 void MpiExchange::swap(std::span<const Outgoing> outgoing,
                        Eigen::Index first,
                        std::int64_t piece,
                        Eigen::Index count) {
+    const bool codes = precision_ == MessagePrecision::nibble;
+    if (codes) pack_codes(outgoing, first, count);
+    rests_.clear();
     for (std::size_t e = 0; e < links_.outgoing().size(); ++e) {
         const std::size_t message = sent_.of_links()[e];
         if (message == MessageNumbers::none) continue;
         const LinkEnd& link = links_.outgoing()[e];
         const double* const values = vector_for(outgoing[link.local], link.place) + first;
-        if (narrow_) {
+        if (codes) {
+            pieces_.put(message, packed_[link.local].block.data());
+            if (message == rests_.size()) rests_.push_back(&packed_[link.local].rest);
+        } else if (precision_ == MessagePrecision::float32) {
             std::byte* const room = pieces_.room(message, count);
             narrow({values, static_cast<std::size_t>(count)}, reinterpret_cast<float*>(room));
             pieces_.put(message, room);
@@ -84,11 +107,52 @@ void MpiExchange::swap(std::span<const Outgoing> outgoing,
         }
     }
     pieces_.swap(piece, count);
+    if (codes) swap_rest(piece, count);
+}
+
+template <class Read>
+auto MpiExchange::from_sender(std::size_t message, Read&& read) const try {
+    return read();
+} catch (const DataError& error) {
+    const std::span<const std::size_t> messages = received_.of_links();
+    const auto found = std::ranges::find(messages, message);
+    const LinkEnd& link = links_.incoming()[static_cast<std::size_t>(found - messages.begin())];
+    throw NetworkError(fmt::format(
+        "message from agent {} to agent {}, round {}, step {}: {}; agent {} does not keep to the "
+        "protocol",
+        link.other,
+        links_.blocks().first(links_.rank()) + static_cast<int>(link.local),
+        id_.round,
+        id_.step,
+        error.what(),
+        link.other));
+}
+
+void MpiExchange::swap_rest(std::int64_t piece, Eigen::Index count) {
+    const std::span<const std::size_t> messages = received_.of_neighbours();
+    received_rests_.resize(std::reduce(messages.begin(), messages.end()));
+    const auto values = static_cast<std::size_t>(count);
+    for (std::size_t m = 0; m < received_rests_.size(); ++m)
+        received_rests_[m].resize(from_sender(m, [&] {
+            return nibbles_after({pieces_.received(m, count), nibble_block_bytes(values)}, values);
+        }));
+    pieces_.swap_rest(piece, rests_, received_rests_);
+}
+
+void MpiExchange::unpack(std::size_t message, Eigen::Index count, std::span<double> values) {
+    const std::byte* const bytes = pieces_.received(message, count);
+    if (precision_ == MessagePrecision::nibble)
+        from_sender(message, [&] {
+            unpack_nibbles(
+                {bytes, nibble_block_bytes(values.size())}, received_rests_[message], values);
+        });
+    else
+        widen({reinterpret_cast<const float*>(bytes), values.size()}, values.data());
 }
 
 const double* MpiExchange::received(std::size_t message, Eigen::Index count) {
-    const std::byte* const bytes = pieces_.received(message, count);
-    if (!narrow_) return reinterpret_cast<const double*>(bytes);
+    if (precision_ == MessagePrecision::float64)
+        return reinterpret_cast<const double*>(pieces_.received(message, count));
     return widened_.data() + message * static_cast<std::size_t>(longest_);
 }
 
@@ -98,15 +162,13 @@ void MpiExchange::widen_received(Eigen::Index count) {
     const auto room = static_cast<std::size_t>(longest_);
     if (widened_.size() < all * room) widened_.resize(all * room);
     for (std::size_t m = 0; m < all; ++m)
-        widen({reinterpret_cast<const float*>(pieces_.received(m, count)),
-               static_cast<std::size_t>(count)},
-              widened_.data() + m * room);
+        unpack(m, count, {widened_.data() + m * room, static_cast<std::size_t>(count)});
 }
 
 void MpiExchange::fill_columns(std::span<const Outgoing> outgoing,
                                Eigen::Index first,
                                Eigen::Index count) {
-    if (narrow_) widen_received(count);
+    if (precision_ != MessagePrecision::float64) widen_received(count);
     for (std::size_t e = 0; e < links_.incoming().size(); ++e) {
         const std::size_t message = received_.of_links()[e];
         const LinkEnd& link = links_.incoming()[e];

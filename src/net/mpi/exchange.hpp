@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,7 +33,16 @@ class MpiExchange {
               Eigen::Index first,
               std::int64_t piece,
               Eigen::Index count);
+    /// Packs a piece of every local agent's message.
+    void pack_codes(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
+    /// Sends and receives what found no room in the piece.
+    void swap_rest(std::int64_t piece, Eigen::Index count);
     void widen_received(Eigen::Index count);
+    /// @throws NetworkError naming the sender of an invalid message.
+    void unpack(std::size_t message, Eigen::Index count, std::span<double> values);
+    /// Rethrows as a NetworkError naming the sender. @param read a message.
+    template <class Read>
+    auto from_sender(std::size_t message, Read&& read) const;
     [[nodiscard]] const double* received(std::size_t message, Eigen::Index count);
     void fill_columns(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
 
@@ -41,9 +52,17 @@ class MpiExchange {
     MessageNumbers sent_, received_;
     std::optional<bool> numbered_;  // shared or not, in exchanges along all edges
     std::vector<std::vector<const double*>> columns_;  // by local agent
-    bool narrow_ = false;                              // values have 4 bytes on the wire
-    Eigen::Index longest_ = 0;                         // of a piece
-    std::vector<double> widened_;                      // by message from others, then coordinate
+    ExchangeId id_;
+    MessagePrecision precision_ = MessagePrecision::float64;
+    Eigen::Index longest_ = 0;     // of a piece
+    std::vector<double> widened_;  // by message from others, then coordinate
+    struct Packed {
+        std::vector<std::byte> block;
+        std::vector<std::int32_t> rest;
+    };
+    std::vector<Packed> packed_;                           // by local agent
+    std::vector<const std::vector<std::int32_t>*> rests_;  // by message to others
+    std::vector<std::vector<std::int32_t>> received_rests_;
 };
 
 }  // namespace sotto

@@ -88,8 +88,8 @@ void MpiLinks::list_links(const Graph& graph) {
                 continue;
             }
             if (graph.hears(other, agent))
-                to.push_back({process, agent, other, {0, local, place, 0}});
-            if (heard) from.push_back({process, other, agent, {0, local, place, 0}});
+                to.push_back({process, agent, other, {0, local, place, 0, other}});
+            if (heard) from.push_back({process, other, agent, {0, local, place, 0, other}});
         }
     }
     const std::vector<int> destinations = processes_of(to), sources = processes_of(from);

@@ -20,6 +20,7 @@ struct LinkEnd {
     std::size_t local;      ///< index of the agent among the local ones
     std::size_t place;      ///< of the other agent in this agent's closed neighbourhood
     std::size_t sender;     ///< index among the agents that send to that process
+    int other = -1;         ///< the other agent
 };
 
 /// An edge between agents of this process, or from an agent to itself.
@@ -44,6 +45,7 @@ class MpiLinks {
 
     [[nodiscard]] MPI_Comm communicator() const { return communicator_; }
     [[nodiscard]] const AgentBlocks& blocks() const { return blocks_; }
+    [[nodiscard]] int rank() const { return world_.rank(); }
     /// Other processes with an edge in any direction, ascending.
     [[nodiscard]] std::span<const int> neighbours() const { return neighbours_; }
     /// Indices in neighbours(), ascending, of processes that messages go to, and come from.

@@ -1,0 +1,138 @@
+#include "agent/message_steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+
+#include "agent/agent_fixtures.hpp"
+#include "mpi/trainer_fixtures.hpp"
+#include "sotto/core/error.hpp"
+
+namespace sotto {
+namespace {
+
+/// One private stream an agent, of this deviation.
+NoisePlan private_noise(int agents, double deviation) {
+    NoisePlan plan;
+    plan.mechanism = "ldp";
+    plan.agents = agents;
+    plan.scale = deviation;
+    plan.grid_step_log2 = -40;
+    for (int u = 0; u < agents; ++u) {
+        plan.groups.push_back({{u}});
+        plan.streams.push_back({u, 0, StreamDistribution::gaussian});
+        plan.rows.push_back({u, NoiseRow::all_receivers, {u}, {1}});
+    }
+    plan.validate();
+    return plan;
+}
+
+StepSchedule constant_steps(double size) {
+    StepSchedule steps;
+    steps.step_size = size;
+    return steps;
+}
+
+TEST(PredictedMotion, IsThatOfTheSpectrum) {
+    // Per eigenvalue l a difference has variance 2 / (1 + l), off the mean; 1 at l = 1.
+    for (const auto family : {Topology::ring, Topology::complete, Topology::erdos_renyi}) {
+        const Topography topography = test::topography_of(family, 16);
+        const NoisePlan plan = private_noise(16, 3);
+        const MessageMotion motion =
+            predicted_motion({.plan = plan, .mixing = topography.mixing, .rounds = 1000});
+        double variance = 0;
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(topography.mixing.dense());
+        for (const double l : spectrum.eigenvalues()) variance += 9 * 2 / (1 + l) / 16;
+        ASSERT_EQ(motion.of_round.size(), 1U);
+        // Beside that, what is rounded away.
+        EXPECT_GT(motion.of_round[0] / std::sqrt(variance), 0.99);
+        EXPECT_LT(motion.of_round[0] / std::sqrt(variance), 1.05);
+        EXPECT_TRUE(motion.of_final.empty());
+    }
+}
+
+TEST(PredictedMotion, OfLaterExchangesIsSmaller) {
+    const Topography topography = test::topography_of(Topology::ring, 20);
+    const NoisePlan plan = private_noise(20, 1);
+    const MessageMotion motion = predicted_motion({.plan = plan,
+                                                   .mixing = topography.mixing,
+                                                   .gossip = 4,
+                                                   .final_gossip = 3,
+                                                   .rounds = 100});
+    ASSERT_EQ(motion.of_round.size(), 4U);
+    ASSERT_EQ(motion.of_final.size(), 3U);
+    for (std::size_t k = 1; k < 4; ++k) EXPECT_LT(motion.of_round[k], motion.of_round[k - 1]);
+    EXPECT_LT(motion.of_final[2], motion.of_round[3]);
+    // The second difference is (W - I) m_0.
+    EXPECT_GT(motion.of_round[1], 0.4);
+}
+
+TEST(PredictedMotion, CountsContributionsAndMomentum) {
+    // On a complete graph: the mean moves by u, of variance 1 / (1 - B^2) times a contribution's,
+    // and the rest by the difference of two rounds' u, 2 / (1 + B).
+    constexpr int n = 5;
+    const Topography topography = test::topography_of(Topology::complete, n);
+    const NoisePlan none = test::silent_plan(n);
+    for (const double momentum : {0.0, 0.5}) {
+        MessageDrive drive{.plan = none,
+                           .mixing = topography.mixing,
+                           .momentum = momentum,
+                           .rounds = 1000};
+        EXPECT_EQ(predicted_motion(drive).of_round[0], 0);
+        drive.gradient_std = 0.5;
+        const double variance =
+            (1 / (1 - momentum * momentum) + (n - 1) * 2 / (1 + momentum)) / n * 0.25;
+        EXPECT_NEAR(predicted_motion(drive).of_round[0] / std::sqrt(variance), 1.02, 0.03);
+    }
+}
+
+TEST(MessageSteps, ArePowersOfTwoNearHalfTheMotion) {
+    for (const double motion : {1e-6, 0.37, 1.0, 2.5, 1e4}) {
+        const MessageSteps steps({{motion}, {}}, constant_steps(0.1), 10);
+        const double step = steps.at({3, 0});
+        int exponent = 0;
+        EXPECT_EQ(std::frexp(step, &exponent), 0.5);
+        EXPECT_GE(step, 0.42 * 0.1 * motion * (1 - 1e-12));
+        EXPECT_LT(step, 0.84 * 0.1 * motion);
+        EXPECT_GT(steps.limit(), 0x1p23 * step);
+    }
+}
+
+TEST(MessageSteps, FollowTheStepSize) {
+    StepSchedule linear = constant_steps(0.1);
+    linear.kind = StepSchedule::Kind::linear;
+    linear.rounds = 1000;
+    const MessageSteps steps({{1.0}, {0.3}}, linear, 1000);
+    for (long round = 0; round < 1000; ++round) {
+        const double step = steps.at({round, 0});
+        EXPECT_LE(step, 2 * 0.84 * linear.at(round) + steps.at({0, 0}) / 64);
+        EXPECT_GE(step, 0.42 * linear.at(round) * (1 - 1e-12));
+    }
+    EXPECT_EQ(steps.at({999, 0}), steps.at({0, 0}) / 64);
+    EXPECT_LE(steps.at({1000, 0}), steps.at({999, 0}));
+    EXPECT_THROW((void)steps.at({0, 1}), Error);
+}
+
+TEST(MessageSteps, AreReadAsTheyAreWritten) {
+    StepSchedule falling = constant_steps(0.1);
+    falling.kind = StepSchedule::Kind::inverse_sqrt;
+    const MessageSteps steps({{1.0, 0.2}, {0.1}}, falling, 100);
+    const MessageSteps same = MessageSteps::parse(steps.text(), 100);
+    EXPECT_EQ(same.text(), steps.text());
+    EXPECT_TRUE(same.near(steps));
+    EXPECT_EQ(same.at({50, 1}), steps.at({50, 1}));
+    for (const char* text : {"", "1;2", "1;;0:0,0:1", "x;;0:0", "1;;0:99", "1;;100:0", "5000;;0:0"})
+        EXPECT_THROW((void)MessageSteps::parse(text, 100), ConfigError) << text;
+}
+
+TEST(MessageSteps, AreNearIfLastDigitsDecided) {
+    const MessageSteps steps = MessageSteps::parse("-4,-6;-8;0:0,5:1", 100);
+    EXPECT_TRUE(steps.near(MessageSteps::parse("-4,-5;-9;0:0,6:1", 100)));
+    EXPECT_FALSE(steps.near(MessageSteps::parse("-4,-3;-8;0:0,5:1", 100)));
+    EXPECT_FALSE(steps.near(MessageSteps::parse("-4;-8;0:0,5:1", 100)));
+    EXPECT_FALSE(steps.near(MessageSteps::parse("-4,-6;-8;0:0,5:4", 100)));
+}
+
+}  // namespace
+}  // namespace sotto
