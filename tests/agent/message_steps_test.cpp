@@ -52,6 +52,39 @@ TEST(PredictedMotion, IsThatOfTheSpectrum) {
     }
 }
 
+/// Variance of a message's differences under exact diffusion, by the noise of one round, in a mode
+/// that a round's mixing multiplies by w.
+double variance_of_differences(double w) {
+    double model = 0, carried = 0, before = 0, sum = 0;
+    for (int age = 0; age < 1000; ++age) {
+        const double step = model + (age == 0 ? 1 : 0);
+        const double message = step + model - carried;
+        carried = step;
+        model = w * message;
+        sum += (message - before) * (message - before);
+        before = message;
+    }
+    return sum;
+}
+
+TEST(PredictedMotion, OfExactDiffusionIsThatOfItsMessages) {
+    const Topography topography = test::topography_of(Topology::ring, 16);
+    const NoisePlan plan = private_noise(16, 3);
+    const GossipPolynomial lazy =
+        GossipPolynomial(1).with_laziness(laziness_for(topography.mixing, 1));
+    const MessageMotion motion = predicted_motion({.plan = plan,
+                                                   .mixing = topography.mixing,
+                                                   .gossip = lazy,
+                                                   .correction = Correction::exact_diffusion,
+                                                   .rounds = 1000});
+    double variance = 0;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> spectrum(
+        lazy.of(topography.mixing.dense()));
+    for (const double w : spectrum.eigenvalues()) variance += 9 * variance_of_differences(w) / 16;
+    EXPECT_GT(motion.of_round[0] / std::sqrt(variance), 0.99);
+    EXPECT_LT(motion.of_round[0] / std::sqrt(variance), 1.06);
+}
+
 TEST(PredictedMotion, OfLaterExchangesIsSmaller) {
     const Topography topography = test::topography_of(Topology::ring, 20);
     const NoisePlan plan = private_noise(20, 1);

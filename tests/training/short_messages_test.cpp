@@ -39,6 +39,12 @@ TEST(SettledPrecision, IsTheShortestThatIsPossible) {
     EXPECT_EQ(settled(config), MessagePrecision::float32);
     expect_contains(refused(config), "precision: nibble is not possible with --precondition-every");
     config.plan.precondition_every = 0;
+    config.plan.correction = Correction::exact_diffusion;
+    EXPECT_EQ(settled(config), MessagePrecision::nibble);
+    config.plan.correction = Correction::tracking;
+    EXPECT_EQ(settled(config), MessagePrecision::float32);
+    expect_contains(refused(config), "precision: nibble is not possible with --correction tracking");
+    config.plan.correction = Correction::none;
     config.secure_sum = true;
     EXPECT_EQ(settled(config), MessagePrecision::float64);
     expect_contains(refused(config), "with --secure-sum on, whose shares");
