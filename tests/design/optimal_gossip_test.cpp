@@ -12,11 +12,11 @@
 namespace sotto {
 namespace {
 
-const Utility horizon{Utility::Kind::horizon, 200};
+const Utility long_horizon{Utility::Kind::horizon, 200};
 
-UtilityGain gain_of_horizon() { return {horizon, 300, 1, {}}; }
+UtilityGain gain_of_horizon() { return {long_horizon, 300, 1, {}}; }
 
-MixingMatrix mixing_of(const Graph& graph) {
+MixingMatrix mixing_to_combine(const Graph& graph) {
     return MixingMatrix::from_rule(graph, MixingRule::metropolis);
 }
 
@@ -25,7 +25,7 @@ double noise_of_corn(const MixingMatrix& mixing, const Graph& graph, const Gossi
     DesignInput input;
     input.graph = &graph;
     input.mixing = &mixing;
-    input.utility = horizon;
+    input.utility = long_horizon;
     input.rounds = 300;
     input.gossip = gossip;
     input.kappa = Eigen::VectorXd::Ones(graph.agents());
@@ -34,7 +34,7 @@ double noise_of_corn(const MixingMatrix& mixing, const Graph& graph, const Gossi
 
 TEST(OptimalGossip, LeavesMuchLessOnARing) {
     const Graph ring = test::make_graph(Topology::ring, 20);
-    const MixingMatrix mixing = mixing_of(ring);
+    const MixingMatrix mixing = mixing_to_combine(ring);
     struct Row {
         int steps;
         double plain, chebyshev, optimal;
@@ -54,11 +54,11 @@ TEST(OptimalGossip, LeavesMuchLessOnARing) {
 
 TEST(OptimalGossip, LeavesNoMoreThanOtherWeights) {
     for (const auto& [name, graph] : test::sample_graphs({6, 9})) {
-        const MixingMatrix mixing = mixing_of(graph);
+        const MixingMatrix mixing = mixing_to_combine(graph);
         for (const NoiseKind noise : {NoiseKind::independent, NoiseKind::correlated})
             for (const int steps : {1, 2, 3, 5}) {
                 const auto left = [&](const GossipPolynomial& gossip) {
-                    const UtilityGain gain(horizon, 300, gossip, {});
+                    const UtilityGain gain(long_horizon, 300, gossip, {});
                     const Eigen::VectorXd values = symmetric_eigenvalues(mixing.dense());
                     double sum = 0;
                     for (Eigen::Index i = 0; i + 1 < values.size(); ++i)
@@ -81,7 +81,7 @@ TEST(OptimalGossip, LeavesNoMoreThanOtherWeights) {
 }
 
 TEST(OptimalGossip, OfOneExchangeMovesFurtherThanTheMean) {
-    const MixingMatrix mixing = mixing_of(test::make_graph(Topology::ring, 20));
+    const MixingMatrix mixing = mixing_to_combine(test::make_graph(Topology::ring, 20));
     const GossipPolynomial gossip =
         optimal_gossip(mixing, 1, gain_of_horizon(), NoiseKind::correlated);
     EXPECT_LT(gossip.share(0), -0.01);
@@ -89,7 +89,7 @@ TEST(OptimalGossip, OfOneExchangeMovesFurtherThanTheMean) {
 }
 
 TEST(OptimalGossip, IsThatOfOneExchangeWhereThisIsConsensus) {
-    const MixingMatrix mixing = mixing_of(test::make_graph(Topology::complete, 5));
+    const MixingMatrix mixing = mixing_to_combine(test::make_graph(Topology::complete, 5));
     EXPECT_TRUE(optimal_gossip(mixing, 3, gain_of_horizon(), NoiseKind::correlated).plain());
 }
 
