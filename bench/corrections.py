@@ -31,7 +31,7 @@ def trained(method, data, epsilon, step):
         "task": "softmax", "topology": "ring", "partition": DATA[data], "adjacency": "record-add-remove", "participation": "poisson",
         "data": common.data_file("train-images-idx3-ubyte.gz"), "test_data": common.data_file("t10k-images-idx3-ubyte.gz"),
         "step_size": step, "eval_every": SETTINGS["rounds"]})
-    return {"method": method, "data": data, "epsilon": epsilon, "step_size": step} | figures
+    return figures | {"method": method, "data": data, "epsilon": epsilon, "step_size": step}
 
 
 def of_all_budgets(method, data):
