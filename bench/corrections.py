@@ -9,7 +9,7 @@ import common
 import grid
 
 SETTINGS = {"agents": 20, "rounds": 300, "batch_size": 128, "clip_norm": 1, "seed": 1}
-STEPS = [0.25, 0.5, 1, 2, 4, 8]
+STEPS = [0.25, 0.5, 1, 2, 4, 8, 16]
 DATA = {"one label an agent": "by-label:1", "iid": "iid"}
 EPSILONS = [None, 8, 1]
 METHODS = {
@@ -47,7 +47,7 @@ def name_of(epsilon):
 
 def main():
     runs = [run for data in DATA for method in METHODS for run in of_all_budgets(method, data)]
-    text = "MNIST, softmax, ring of 20 agents, 300 rounds: accuracy of agents' own models.\n"
+    text = f"MNIST, softmax, ring of 20 agents, {SETTINGS['rounds']} rounds: accuracy of agents' own models.\n"
     for data in DATA:
         found = {(run["method"], run["epsilon"]): run for run in runs if run["data"] == data}
         text += f"\n{data}:\n\n| {data} | step | " + " | ".join(name_of(epsilon) for epsilon in EPSILONS) + " |\n"
