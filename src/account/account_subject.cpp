@@ -132,13 +132,12 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
         if (config.sensitivity) require_positive("--sensitivity", *config.sensitivity);
         built = build_topography(config.graph, config.plan);
     });
-    const auto [settled, choices] =
-        settle(config.plan,
-               {.topography = built->topography,
-                .dimension = config.dimension,
-                .designed_mixing = is_optimised(config.graph)},
-               network,
-               leader);
+    const auto [settled, choices] = settle(config.plan,
+                                           {.topography = built->topography,
+                                            .dimension = config.dimension,
+                                            .designed_mixing = is_optimised(config.graph)},
+                                           network,
+                                           leader);
     CountedRounds rounds;
     std::optional<PlannedNoise> planned;
     network.agree([&] {

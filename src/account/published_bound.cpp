@@ -97,7 +97,8 @@ std::optional<CancellingNoise> cancelling_noise(const TrainingBoundInput& input)
     const MixingMatrix& mixing = input.topography.mixing;
     if (input.plan.noiseless() || input.plan.entry != NoiseEntry::message ||
         input.plan.aggregation != Aggregation::gossip || config.gossip_steps != 1 ||
-        config.momentum != 0 || config.correction != Correction::none || config.learn_clip || !input.topography.later_mixing.empty() ||
+        config.momentum != 0 || config.correction != Correction::none || config.learn_clip ||
+        !input.topography.later_mixing.empty() ||
         config.steps.kind != StepSchedule::Kind::constant || !is_symmetric(mixing) ||
         !cancels_in_the_mean(input.plan, mixing))
         return std::nullopt;

@@ -148,9 +148,9 @@ Checkpoint checkpoint_from(std::string_view bytes) {
         checkpoint.phase_round < 0 || checkpoint.records < 0 ||
         (checkpoint.round > 0) != (checkpoint.model.size() > 0) ||
         !fits(checkpoint.velocity, checkpoint.model) || !fits(checkpoint.mean, checkpoint.model) ||
-        !fits(checkpoint.anchor, checkpoint.model) ||
-        !fits(checkpoint.moments, checkpoint.model) ||
-        !fits(checkpoint.carried, checkpoint.model) || !fits(checkpoint.direction, checkpoint.model))
+        !fits(checkpoint.anchor, checkpoint.model) || !fits(checkpoint.moments, checkpoint.model) ||
+        !fits(checkpoint.carried, checkpoint.model) ||
+        !fits(checkpoint.direction, checkpoint.model))
         body.fail();
     return checkpoint;
 }

@@ -67,7 +67,7 @@ struct AgentReport {
 
 /// What one agent made in a gossip step before anything is sent; views valid during the call.
 struct OwnRound {
-    int receiver;                              ///< of the message; NoiseRow::all_receivers
+    int receiver;  ///< of the message; NoiseRow::all_receivers
     /// From 0. With tracking the first half of a round's steps is about y, and has y in the place
     /// of the model after its first step.
     int gossip_step;

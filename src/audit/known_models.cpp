@@ -112,7 +112,8 @@ KnownModels read_known_models(const fs::path& views,
                               long first) {
     SeenModels seen;
     for (const int member : view.members)
-        add_member(seen, views / std::to_string(member) / "view.bin", plan, correction, rounds, first);
+        add_member(
+            seen, views / std::to_string(member) / "view.bin", plan, correction, rounds, first);
     if (view.kind == View::Kind::all_messages)
         for (const int sender : agents_outside(view, plan.agents))
             add_sender(seen.heard[sender],

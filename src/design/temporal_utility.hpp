@@ -83,11 +83,7 @@ class ModelResponse {
   public:
     /// @param one 1, or the identity. Both arguments must outlive the object.
     ModelResponse(const Smoothing& smoothing, const Value& mixed, const Value& one)
-        : smoothing_(smoothing),
-          mixed_(mixed),
-          one_(one),
-          model_(0.0 * one),
-          stored_(0.0 * one) {}
+        : smoothing_(smoothing), mixed_(mixed), one_(one), model_(0.0 * one), stored_(0.0 * one) {}
 
     /// h_a of the last next(), or 0.
     [[nodiscard]] const Value& model() const { return model_; }
@@ -119,7 +115,7 @@ class ModelResponse {
     const Value& mixed_;
     const Value& one_;
     Value model_;
-    Value stored_;                          // s or y
+    Value stored_;                           // s or y
     double weight_ = 1, weight_before_ = 0;  // u_a, u_(a-1)
 };
 

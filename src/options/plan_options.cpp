@@ -202,7 +202,9 @@ Binding<AskedPlan> correction() {
     std::ranges::copy(correction_names(), std::back_inserter(names));
     return {OptionKind::value,
             one_of(names),
-            [](AskedPlan& config, const std::string& option, const std::string& text) {
+            [names](AskedPlan& config, const std::string& option, const std::string& text) {
+                if (std::ranges::find(names, text) == names.end())
+                    throw unknown_name_error(option, text, names);
                 config.open.correction = text == chosen;
                 config.correction =
                     config.open.correction ? Correction::none : parse_correction(option, text);

@@ -48,9 +48,10 @@ Obstacle obstacle_of_mixing(Correction correction, const Topography& topography)
     constexpr const char* symmetric_rules =
         "none, or --mixing metropolis, max-degree, lazy-metropolis";
     if (topography.graph.directed() || !all_are(topography, &MixingMatrix::doubly_stochastic))
-        return {"with directed graphs and mixing matrices whose columns do not sum to 1, with "
-                "which corrections of all agents do not add up to zero",
-                symmetric_rules};
+        return {
+            "with directed graphs and mixing matrices whose columns do not sum to 1, with "
+            "which corrections of all agents do not add up to zero",
+            symmetric_rules};
     if (correction == Correction::tracking) return {};
     if (!topography.later_mixing.empty())
         return {"with a --mixing-schedule, with which it may diverge", "none, tracking"};

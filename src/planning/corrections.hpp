@@ -10,8 +10,8 @@
 
 namespace sotto {
 
-/// What --correction auto stands for: exact diffusion where it is possible, tracking where that alone
-/// is, and none with secure sums, designed mixing, a plan file and wherever
+/// What --correction auto stands for: exact diffusion where it is possible, tracking where that
+/// alone is, and none with secure sums, designed mixing, a plan file and wherever
 /// require_possible_correction refuses both. Depends on nothing that differs between processes.
 /// @param designed_mixing the mixing weights are made for the noise (--mixing optimised).
 [[nodiscard]] Correction chosen_correction(const PlanConfig& config,

@@ -18,8 +18,8 @@ struct PlanInputs {
     std::vector<Eigen::Index> records{};                     ///< of every agent; empty: not known
     long dimension = 1;                                      ///< parameters of the model
     MessagePrecision precision = MessagePrecision::float64;  ///< for --max-bytes
-    bool rounds_alone = false;  ///< figures of the rounds alone are requested: no final gossip
-    bool secure_sum = false;    ///< likewise, whatever process 0 chooses
+    bool rounds_alone = false;     ///< figures of the rounds alone are requested: no final gossip
+    bool secure_sum = false;       ///< likewise, whatever process 0 chooses
     bool designed_mixing = false;  ///< weights are made for the noise: --mixing optimised
 };
 
@@ -32,9 +32,9 @@ struct Settlement {
 /// @throws ConfigError if something is left to the tuning rule, which only a training follows.
 void require_given_values(const AskedPlan& asked);
 
-/// Chooses all open values in the order of their dependencies: correction, final gossip, the shape of the
-/// temporal factor, the cycle (which narrows its band), gossip steps. Cost: see choose_temporal,
-/// choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as
+/// Chooses all open values in the order of their dependencies: correction, final gossip, the shape
+/// of the temporal factor, the cycle (which narrows its band), gossip steps. Cost: see
+/// choose_temporal, choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as
 /// require_possible_smoothing; for a correction with secure sums or designed mixing.
 [[nodiscard]] Settlement settle(const AskedPlan& asked, const PlanInputs& inputs);
 

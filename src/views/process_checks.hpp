@@ -15,7 +15,8 @@ namespace sotto {
 /// Checks momentum and gossip.
 /// @throws ConfigError for less than one gossip step, step counts that differ by phase, a momentum
 /// or final gossip out of range; PrivacyError where the bound for all messages does not cover them:
-/// momentum and corrections with noise on messages, and all three if messages depend on the receiver.
+/// momentum and corrections with noise on messages, and all three if messages depend on the
+/// receiver.
 void check_smoothing(const MessageProcess& process);
 /// @throws ConfigError and PrivacyError as view_sensitivity.
 void check_process(const MessageProcess& process);

@@ -109,7 +109,9 @@ TEST(PlanJob, MakesThePlanThatATrainingOfTheSameOptionsMakes) {
 }
 
 /// Objective and laziness of a plan on a graph of tests/golden/covariance.json, as JSON has them.
-Json corrected_plan(const Json& graph, const std::string& correction, const std::string& mechanism) {
+Json corrected_plan(const Json& graph,
+                    const std::string& correction,
+                    const std::string& mechanism) {
     const test::TemporaryFolder folder;
     std::string edges;
     for (const Json& edge : graph["edges"])

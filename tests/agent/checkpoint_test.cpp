@@ -90,8 +90,13 @@ TEST(Checkpoint, HasNoModelBeforeTheFirstRoundAndOneAfterwards) {
     Checkpoint first = example();
     first.round = first.phase_round = 0;
     EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
-    for (Eigen::VectorXd* vector :
-         {&first.model, &first.velocity, &first.mean, &first.anchor, &first.moments})
+    for (Eigen::VectorXd* vector : {&first.model,
+                                    &first.velocity,
+                                    &first.mean,
+                                    &first.anchor,
+                                    &first.moments,
+                                    &first.carried,
+                                    &first.direction})
         vector->resize(0);
     EXPECT_EQ(checkpoint_from_bytes(to_bytes(first), "a test").checkpoint.model.size(), 0);
     first.round = 1;
@@ -118,6 +123,8 @@ TEST(Checkpoint, HasADigestOfItsContent) {
     with([](Checkpoint& c) { c.model(3) = 0; });
     with([](Checkpoint& c) { c.anchor(3) = 0; });
     with([](Checkpoint& c) { c.moments(3) = 0; });
+    with([](Checkpoint& c) { c.carried(3) = 0; });
+    with([](Checkpoint& c) { c.direction(3) = 0; });
     with([](Checkpoint& c) { c.revealed += "{}\n"; });
     with([](Checkpoint& c) { c.own_options["epsilon"] = "300"; });
     with([](Checkpoint& c) { c.own_options.clear(); });

@@ -120,9 +120,8 @@ TEST(Corrections, AddUpToZero) {
                 training.run(1);
                 const Trainer& trainer = *training.trainer;
                 // sum_u (x_u(t) - psi_u(t-1)), or sum_u (y_u - u_u): 0 whatever rounding does.
-                const Eigen::MatrixXd& against = correction == Correction::tracking
-                                                     ? trainer.directions()
-                                                     : trainer.models();
+                const Eigen::MatrixXd& against =
+                    correction == Correction::tracking ? trainer.directions() : trainer.models();
                 EXPECT_LT((against - trainer.carried()).rowwise().sum().cwiseAbs().maxCoeff(),
                           1e-11)
                     << name_of(correction) << ", round " << t;
@@ -179,8 +178,7 @@ TEST(Corrections, WithAPreconditionerStillAddUpToZeroAndConverge) {
     const Eigen::Vector2d initial(0.4, -1.5);
     const Topography topography = test::topography_of(Topology::ring, few);
     for (const Correction correction : {Correction::exact_diffusion, Correction::tracking}) {
-        TrainerOptions options =
-            corrected_options(topography, correction, GossipRule::plain, 1);
+        TrainerOptions options = corrected_options(topography, correction, GossipRule::plain, 1);
         options.l2 = options.smoothing.momentum = 0;
         options.steps = {StepSchedule::Kind::constant, 0.02, {}};
         options.preconditioning = {.every = 7, .consensus = 40, .noise_variance = 0};
@@ -233,10 +231,10 @@ TEST(Corrections, AreCountedInMemory) {
     Smoothing smoothing;
     smoothing.correction = Correction::exact_diffusion;
     EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, 1, smoothing) - plain, 3 * 8000);
-    EXPECT_EQ(Trainer::memory_bytes(
-                  1000, 3, 3, 0, GossipPolynomial(1).with_laziness(0.2), smoothing) -
-                  plain,
-              6 * 8000);
+    EXPECT_EQ(
+        Trainer::memory_bytes(1000, 3, 3, 0, GossipPolynomial(1).with_laziness(0.2), smoothing) -
+            plain,
+        6 * 8000);
     smoothing.correction = Correction::tracking;
     EXPECT_EQ(Trainer::memory_bytes(1000, 3, 3, 0, 1, smoothing) - plain, 6 * 8000);
 }
@@ -276,14 +274,12 @@ TEST(Corrections, LeaveTheNoiseThatThePlanSays) {
                                 Eigen::VectorXd::Zero(coordinates),
                                 options);
                 for (long t = 0; t < rounds; ++t) trainer.run_round(t);
-                const double expected = utility_matrix(topography.mixing,
-                                                       last,
-                                                       rounds,
-                                                       options.gossip,
-                                                       options.smoothing)
-                                            .cwiseProduct(spatial_covariance(plan))
-                                            .sum() *
-                                        1e-4;
+                const double expected =
+                    utility_matrix(
+                        topography.mixing, last, rounds, options.gossip, options.smoothing)
+                        .cwiseProduct(spatial_covariance(plan))
+                        .sum() *
+                    1e-4;
                 const double found =
                     trainer.models().squaredNorm() / static_cast<double>(coordinates);
                 // Five standard errors of one chi-squared variable a coordinate at most.
@@ -305,8 +301,7 @@ TEST(Corrections, InjectTheAccountedNoise) {
     for (const char* mechanism : {"ldp", "corn", "pairs"})
         for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
             for (const Topology shape : {Topology::ring, Topology::erdos_renyi}) {
-                const Topography topography =
-                    test::topography_of(shape, test::noisy_agents, 0.3);
+                const Topography topography = test::topography_of(shape, test::noisy_agents, 0.3);
                 const NoisePlan plan = test::plan_of({"Corrected", mechanism, horizon},
                                                      topography,
                                                      test::uneven_limits(test::noisy_agents));

@@ -35,8 +35,12 @@ Eigen::VectorXd before(const RecordedRound& record) { return record.before; }
 TEST(KnownModels, AreMeansOfMessagesWhereTheViewSeesThem) {
     const RecordingRun run({"GossipSteps", "decor", 2});
     for (const long first : {0L, 1L}) {
-        const KnownModels known = read_known_models(
-            run.views(), {View::Kind::neighbours, {1}}, run.plan(), Correction::none, run.made().run.rounds, first);
+        const KnownModels known = read_known_models(run.views(),
+                                                    {View::Kind::neighbours, {1}},
+                                                    run.plan(),
+                                                    Correction::none,
+                                                    run.made().run.rounds,
+                                                    first);
         const auto neighbours = run.graph().neighbours(1);
         for (int u = 0; u < RecordingRun::agents; ++u) {
             if (u == 1) continue;
@@ -51,8 +55,12 @@ TEST(KnownModels, AreMeansOfMessagesWhereTheViewSeesThem) {
 
 TEST(KnownModels, OfTheWireAreThoseOfEverybody) {
     const RecordingRun run({"Messages", "decor"});
-    const KnownModels known = read_known_models(
-        run.views(), {View::Kind::all_messages, {}}, run.plan(), Correction::none, run.made().run.rounds, 1);
+    const KnownModels known = read_known_models(run.views(),
+                                                {View::Kind::all_messages, {}},
+                                                run.plan(),
+                                                Correction::none,
+                                                run.made().run.rounds,
+                                                1);
     EXPECT_EQ(known.heard, std::vector<bool>(RecordingRun::agents, true));
     for (int u = 0; u < RecordingRun::agents; ++u) {
         const Eigen::VectorXd expected = mean_of(run.view_of(u), 1, message);
@@ -62,8 +70,12 @@ TEST(KnownModels, OfTheWireAreThoseOfEverybody) {
 
 TEST(KnownModels, OfSecureSumsAreTheMembersOwn) {
     const RecordingRun run({"Sums", "decor", 1, true});
-    const KnownModels known = read_known_models(
-        run.views(), {View::Kind::secure_sum, {1, 2}}, run.plan(), Correction::none, run.made().run.rounds, 0);
+    const KnownModels known = read_known_models(run.views(),
+                                                {View::Kind::secure_sum, {1, 2}},
+                                                run.plan(),
+                                                Correction::none,
+                                                run.made().run.rounds,
+                                                0);
     EXPECT_EQ(known.heard, std::vector<bool>(RecordingRun::agents, false));
     const Eigen::VectorXd expected =
         (mean_of(run.view_of(1), 0, before) + mean_of(run.view_of(2), 0, before)) / 2;
@@ -74,7 +86,8 @@ TEST(KnownModels, OfAnotherRunAreRefused) {
     const RecordingRun run({"Messages", "decor"}), other({"Other", "ldp"});
     const auto read = [&](const NoisePlan& plan, long rounds) {
         return test::message_of<DataError>([&] {
-            (void)read_known_models(run.views(), {View::Kind::neighbours, {1}}, plan, Correction::none, rounds, 0);
+            (void)read_known_models(
+                run.views(), {View::Kind::neighbours, {1}}, plan, Correction::none, rounds, 0);
         });
     };
     test::expect_contains(read(other.plan(), 3), "not a recording of this run");

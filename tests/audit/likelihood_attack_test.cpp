@@ -107,12 +107,7 @@ TEST(Audit, MeasuresWhatTheAccountantSaysOfCorrections) {
                             first.mu_theory,
                             0.15 * first.mu_theory)
                     << name_of(correction) << " " << view;
-                // The same claim as without a correction.
-                AuditConfig plain = config;
-                plain.train.plan.correction = Correction::none;
-                plain.train.run_directory = folder.path("plain");
-                EXPECT_DOUBLE_EQ(first.mu_theory,
-                                 audit<LikelihoodResult>(plain).design.hypotheses.front().mu_theory);
+                EXPECT_LE(first.mu_theory, result.design.claim_mu * (1 + 1e-9));
             }
 }
 

@@ -7,7 +7,8 @@
 namespace sotto::test {
 namespace {
 
-/// Accuracy of the agents' own models on MNIST, of which every agent has one label; on a ring of 20.
+/// Accuracy of the agents' own models on MNIST, of which every agent has one label; on a ring
+/// of 20.
 double own_accuracy(const std::string& correction) {
     const TempDir directory;
     const std::string data = std::getenv("SOTTO_DATA_DIR");
@@ -61,7 +62,8 @@ double own_accuracy(const std::string& correction) {
 
 TEST(Corrections, OfAgentsWithOneLabelEachMakeTheirOwnModelsBetter) {
     const char* data = std::getenv("SOTTO_DATA_DIR");
-    if (data == nullptr || *data == '\0') GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with MNIST";
+    if (data == nullptr || *data == '\0')
+        GTEST_SKIP() << "set SOTTO_DATA_DIR to a folder with MNIST";
     EXPECT_GT(own_accuracy("exact-diffusion"), own_accuracy("none") + 0.1);
 }
 

@@ -236,11 +236,10 @@ TEST(UtilityOfASchedule, WithTrackingIsThatOfItsRecursion) {
         MixingMatrix::from_rule(make_graph(Topology::ring, 5), MixingRule::metropolis);
     const Utility horizon{Utility::Kind::horizon, 30};
     for (const MixingSchedule& fixed : {MixingSchedule({ring}), MixingSchedule({ring, ring})})
-        EXPECT_TRUE(
-            utility_matrix(fixed, horizon, 50, 1, Correction::tracking)
-                .isApprox(
-                    utility_matrix(ring, horizon, 50, 1, {.correction = Correction::tracking}),
-                    1e-12));
+        EXPECT_TRUE(utility_matrix(fixed, horizon, 50, 1, Correction::tracking)
+                        .isApprox(utility_matrix(
+                                      ring, horizon, 50, 1, {.correction = Correction::tracking}),
+                                  1e-12));
 }
 
 TEST(UtilityOfASchedule, OfOneMatrixIsThatOfFixedMixing) {

@@ -208,9 +208,8 @@ TEST(GoldenCorrections, HaveTheirLazinessAndObjectives) {
             EXPECT_NEAR(input.gossip.laziness(), row["laziness"].get<double>(), 1e-9);
             EXPECT_TRUE(relatively_near(design_of("ldp", input).objective, row["ldp"], 1e-8));
             const Eigen::MatrixXd utility = design_utility(input);
-            EXPECT_TRUE(relatively_near(symmetric_eigenvalues(utility)(0),
-                                        row["smallest_eigenvalue_of_M"],
-                                        1e-5));
+            EXPECT_TRUE(relatively_near(
+                symmetric_eigenvalues(utility)(0), row["smallest_eigenvalue_of_M"], 1e-5));
             ++rows;
             if (!row.contains("corn")) continue;
             const Design corn = design_of("corn", input);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
 #include <vector>
 
 #include "core/seeded_random.hpp"
@@ -183,8 +182,7 @@ TEST(ImpulseResponse, IsThatOfTheTraining) {
             for (long age = 1; age <= rounds; ++age) {
                 const double expected = end_of_training(all[i], p, rounds, rounds - age);
                 // Exact diffusion diverges below p = -1/3.
-                EXPECT_NEAR(
-                    response.next(), expected, 1e-13 * std::max(1.0, std::abs(expected)))
+                EXPECT_NEAR(response.next(), expected, 1e-13 * std::max(1.0, std::abs(expected)))
                     << i << ", p " << p << ", age " << age;
             }
         }

@@ -252,29 +252,30 @@ TEST(TrainOptions, ThatShapeWhatSumsHideAreAnAgentsOwnWithSums) {
 }
 
 TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
-    EXPECT_EQ(as_ini(TrainConfig{}),
-              "# Start this run again: sotto train --config THIS_FILE\n"
-              "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
-              "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
-              "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
-              "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
-              "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-              "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
-              "128\nparticipation = every\n"
-              "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\ncorrection = none\n"
-              "momentum = 0\n"
-              "common-variance = false\nvariance-cap = 1e4\n"
-              "\n# Task\ntask = logistic\ndata = synthetic\n"
-              "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\n"
-              "l2 = 0\nseed = 1\n"
-              "\n# Run\nprecondition-every = 0\neval-every = 0\neval-records = auto\nbaseline = "
-              "off\ntensorboard = "
-              "off\nsecure-sum = "
-              "off\npad-rounds = "
-              "false\ncheckpoint-every = 0\n"
-              "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
-              "mask-partners = 16\nstall-abort = 300\nthreads "
-              "= 0\n");
+    EXPECT_EQ(
+        as_ini(TrainConfig{}),
+        "# Start this run again: sotto train --config THIS_FILE\n"
+        "\n# Graph\ntopology = erdos-renyi\nagents = 20\nedge-probability = 0.5\n"
+        "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
+        "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
+        "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
+        "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
+        "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
+        "128\nparticipation = every\n"
+        "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\ncorrection = none\n"
+        "momentum = 0\n"
+        "common-variance = false\nvariance-cap = 1e4\n"
+        "\n# Task\ntask = logistic\ndata = synthetic\n"
+        "test-fraction = 0.2\nlabel-kind = auto\nmissing = refuse\n"
+        "l2 = 0\nseed = 1\n"
+        "\n# Run\nprecondition-every = 0\neval-every = 0\neval-records = auto\nbaseline = "
+        "off\ntensorboard = "
+        "off\nsecure-sum = "
+        "off\npad-rounds = "
+        "false\ncheckpoint-every = 0\n"
+        "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
+        "mask-partners = 16\nstall-abort = 300\nthreads "
+        "= 0\n");
 }
 
 TEST(ConfigurationFile, RestoresEveryValueExactly) {

@@ -34,9 +34,8 @@ TEST(Correction, IsChosenByWhatMixingAllows) {
     const Topography fixed = ring_of(6, "metropolis");
     EXPECT_EQ(chosen_correction(config, fixed, false, false), Correction::exact_diffusion);
     for (const char* schedule : {"random", "one-peer"})
-        EXPECT_EQ(
-            chosen_correction(config, ring_of(6, "metropolis", schedule), false, false),
-            Correction::tracking)
+        EXPECT_EQ(chosen_correction(config, ring_of(6, "metropolis", schedule), false, false),
+                  Correction::tracking)
             << schedule;
     for (const char* mixing : {"row-stochastic", "push-sum"})
         EXPECT_EQ(chosen_correction(config, ring_of(6, mixing), false, false), Correction::none)
@@ -63,10 +62,10 @@ TEST(Correction, IsThereForGaussianNoiseOnGradientsOfRoundsAlone) {
             if (possible)
                 require_possible_correction(config, fixed);
             else
-                expect_contains(message_of<ConfigError>(
-                                    [&] { require_possible_correction(config, fixed); }),
-                                "correction: " + name_of(correction) +
-                                    " is not possible with mechanism " + mechanism.name);
+                expect_contains(
+                    message_of<ConfigError>([&] { require_possible_correction(config, fixed); }),
+                    "correction: " + name_of(correction) + " is not possible with mechanism " +
+                        mechanism.name);
         }
     }
 }
@@ -86,9 +85,8 @@ TEST(Correction, IsRefusedWithTheReason) {
     for (const char* schedule : {"random", "one-peer"})
         require_possible_correction(config, ring_of(6, "metropolis", schedule));
     expect_contains(refusal(ring_of(6, "push-sum")), "with directed graphs and");
-    expect_contains(
-        message_of<ConfigError>([&] { require_correction_beside_sums(config, true); }),
-        "correction: tracking is not possible with --secure-sum on");
+    expect_contains(message_of<ConfigError>([&] { require_correction_beside_sums(config, true); }),
+                    "correction: tracking is not possible with --secure-sum on");
     expect_contains(
         message_of<ConfigError>([&] { require_correction_beside_mixing(config, true); }),
         "with --mixing optimised");

@@ -103,10 +103,11 @@ struct Utility {
 /// M (n x n, symmetric, positive semidefinite): M = sum_a w_a g_a(W)^T D^-2 g_a(W), with g_a(W) the
 /// effect of one round's noise a rounds later on what agents return. Without smoothing g_a(W) =
 /// P_K(W)^a; docs/equations.md#what-is-done-beside-mixing-once-a-round has momentum, averages and
-/// final gossip, and #corrections-for-data-that-differ has corrections, of constant step sizes. Averages and final gossip count for `final` alone, which is about the returned
-/// models; the others are about the models at which gradients are computed
-/// (docs/decisions/free-utility.md). Cost: one eigendecomposition and O(n length) for symmetric W;
-/// otherwise O(n^3 log(length)), or O(n^3 length) with momentum, an average or a correction.
+/// final gossip, and #corrections-for-data-that-differ has corrections, of constant step sizes.
+/// Averages and final gossip count for `final` alone, which is about the returned models; the
+/// others are about the models at which gradients are computed (docs/decisions/free-utility.md).
+/// Cost: one eigendecomposition and O(n length) for symmetric W; otherwise O(n^3 log(length)), or
+/// O(n^3 length) with momentum, an average or a correction.
 /// @param rounds T >= 1.
 [[nodiscard]] Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                              const Utility& utility,

@@ -106,8 +106,8 @@ inline constexpr double least_lazy_eigenvalue = 0.02;
 
 /// The least a for which no eigenvalue of (1 - a) P_K(W) + a is below least_lazy_eigenvalue, rounded
 /// up so that it is the same in every process: max(0, (.02 - l) / (1 - l)) for the smallest
-/// eigenvalue l of P_K(W). Cost: O(n^3) for up to 400 agents, otherwise Lanczos steps of K sparse
-/// products each.
+/// eigenvalue l of P_K(W). Cost: O(n^3) for up to 400 agents; otherwise Lanczos steps of K sparse
+/// products each, and a is rounded up to 1e-4.
 /// @param mixing symmetric.
 [[nodiscard]] double laziness_for(const MixingMatrix& mixing, const GossipPolynomial& gossip);
 

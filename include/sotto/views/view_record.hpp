@@ -127,8 +127,8 @@ struct MessageProcess {
     std::vector<Phase> phases;
     GossipPolynomial gossip{1};  ///< K steps: messages a round; gradients and noise enter the first
     Correction correction = Correction::none;
-    double momentum = 0;         ///< B in [0, 1); 0: u = g + v
-    int final_gossip = 0;        ///< exchanges after the last round
+    double momentum = 0;             ///< B in [0, 1); 0: u = g + v
+    int final_gossip = 0;            ///< exchanges after the last round
     std::vector<double> step_sizes;  ///< eta_t > 0, one per round; empty: all 1
     [[nodiscard]] long rounds() const;
     /// Messages of an agent a round: K, or 2 K with tracking.
