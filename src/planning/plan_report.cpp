@@ -226,8 +226,9 @@ std::string noise_words(const PlannedNoise& planned) {
     constexpr double alike = 1.05;
     return (more < alike ? std::string("variance as with a trusted server")
                          : fmt::format("variance {:.3g} times that of a trusted server", more)) +
-           (less < alike ? std::string(", as much as noise drawn independently")
-                         : fmt::format("; noise drawn independently has {:.3g} times more", less));
+           (less < alike
+                ? std::string(", as much as noise drawn independently")
+                : fmt::format("; noise drawn independently has {:.3g} times as much", less));
 }
 
 std::string observers_words(const NoisePlan& plan) {

@@ -234,9 +234,9 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
     task.description = std::move(inputs.description);
     task.initial = std::move(inputs.initial);
     task.statements.push_back(
-        "Gradients come from the user's program, which says which records an agent has, and of which "
-        "record each gradient is. sotto clips every gradient that it gets; where a statement says "
-        "that the program clips, it gets their sum.");
+        "Gradients come from the user's program, which says which records an agent has, and of "
+        "which record each gradient is. sotto clips every gradient that it gets; where a statement "
+        "says that the program clips, it gets their sum.");
     for (std::size_t a = 0; a < inputs.objectives.size(); ++a) {
         const Eigen::Index records = inputs.objectives[a]->records();
         const Digest* said = inputs.data.empty() ? nullptr : &inputs.data.at(a);

@@ -314,12 +314,12 @@ std::string resumption_text(const ResumedRun& resumed, const std::vector<std::st
             : fmt::format("with new keys (epoch {}) and a plan for what is left of the budget",
                           resumed.key_epoch));
     if (resumed.repeated > 0)
-        text +=
-            fmt::format("           messages of {} more round{} may have been sent before the "
-                        "failure: epsilon counts them{}\n",
-                        resumed.repeated,
-                        resumed.repeated == 1 ? "" : "s",
-                        resumed.finished ? "" : ", and they are done again");
+        text += fmt::format(
+            "           messages of {} more round{} may have been sent before the "
+            "failure: epsilon counts them{}\n",
+            resumed.repeated,
+            resumed.repeated == 1 ? "" : "s",
+            resumed.finished ? "" : ", and they are done again");
     if (!resumed.agents_gone.empty())
         text += fmt::format("           without agent{} {}\n",
                             resumed.agents_gone.size() == 1 ? "" : "s",

@@ -275,9 +275,7 @@ TrainSetup read_train_setup(Network& ranks,
                             bool alone,
                             const std::vector<WrittenGroup>& options) {
     OptionTexts given;
-    ranks.agree([&] {
-        given = parse_options(options, arguments);
-    });
+    ranks.agree([&] { given = parse_options(options, arguments); });
     TrainSetup setup;
     const auto resumed = given.find("resume");
     setup.restored = std::make_shared<RestoredFiles>(

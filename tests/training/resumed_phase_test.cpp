@@ -177,7 +177,9 @@ TEST_F(ResumedPhase, MayBeTheLastWithoutAnotherRound) {
     Fate fate;
     const TrainResult ended = run(end, fate);
     expect_contains(fate.report, "after 30 rounds, where it ends, by --finish");
-    expect_contains(fate.report, "messages of 7 more rounds may have been sent before the failure: epsilon counts them\n");
+    expect_contains(
+        fate.report,
+        "messages of 7 more rounds may have been sent before the failure: epsilon counts them\n");
     EXPECT_EQ(ended.rounds, 30);
     EXPECT_LT(ended.epsilon, first.plan.epsilon);
     EXPECT_EQ(ledger("run").at("phases").size(), 1U);

@@ -99,7 +99,8 @@ TEST(TrainSetup, OfARunThatIsTakenUpHasItsOptions) {
 TEST(TrainSetup, OfARunThatIsTakenUpMayRepeatItsOptions) {
     const test::TemporaryFolder folder;
     const std::string run = folder.path("run");
-    const std::vector<std::string> of_run{"--agents", "4", "--task", "quadratic", "--rounds", "9"};
+    const std::vector<std::string> of_run{
+        "--agents", "4", "--task", "quadratic", "--rounds", "9", "--eval-every", "3"};
     std::vector<std::string> words = of_run;
     words.insert(words.end(), {"--run-directory", run, "--quiet"});
     const TrainSetup setup = read(words);
@@ -108,6 +109,8 @@ TEST(TrainSetup, OfARunThatIsTakenUpMayRepeatItsOptions) {
     words = of_run;
     words.insert(words.end(), {"--resume", run});
     EXPECT_EQ(read(words).config.plan.rounds, 9);
+    // Repeating what rank 0's config.ini says makes it nobody's own word (require_own_options).
+    EXPECT_EQ(read(words).config.resume->given, (std::vector<std::string>{"eval-every", "resume"}));
     words.at(5) = "9.0";  // as Python writes it
     EXPECT_EQ(read(words).config.plan.rounds, 9);
     words.at(5) = "10";

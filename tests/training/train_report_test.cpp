@@ -82,8 +82,9 @@ TEST(TrainingReport, SaysThatEpsilonIsInfiniteWithoutNoise) {
 
 TrainResult with_a_verdict() {
     TrainResult result = finished();
-    result.words = {
-        "", "one record, against whoever sees all messages", "variance 1.8 times that of a trusted server"};
+    result.words = {"",
+                    "one record, against whoever sees all messages",
+                    "variance 1.8 times that of a trusted server"};
     result.evaluation.test_loss_mean_model = 0.25;
     result.evaluation.test_accuracy_mean_model = 0.843;
     result.baselines.constant_accuracy = 0.7667;

@@ -68,11 +68,10 @@ def load(model: torch.nn.Module, run: str | os.PathLike[str] | sotto.Run, agent:
     values = torch.tensor((run if isinstance(run, sotto.Run) else sotto.Run(run)).model(agent))
     if values.numel() != dimension(model):
         raise ModelError(f"model: {dimension(model)} trainable parameters, and the run's has {values.numel()}; make it as the training did")
-    first = 0
+    found = trainable(model)
     with torch.no_grad():
-        for parameter in trainable(model):
-            parameter.copy_(values[first:first + parameter.numel()].view(parameter.shape))
-            first += parameter.numel()
+        for parameter, part in zip(found, values.split([each.numel() for each in found])):
+            parameter.copy_(part.view_as(parameter))
 
 
 class FlatParameters:
