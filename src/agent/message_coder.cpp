@@ -63,9 +63,8 @@ MessageCoder::MessageCoder(const MixingMatrix& mixing,
         const auto members = mixing.members(agent.id);
         const auto given = mixing.weights(agent.id);
         for (std::size_t j = 0; j < members.size(); ++j)
-            weights.push_back(members[j] == agent.id
-                                  ? 1 - away[static_cast<std::size_t>(agent.id)]
-                                  : rounded_weight(given[j]));
+            weights.push_back(members[j] == agent.id ? 1 - away[static_cast<std::size_t>(agent.id)]
+                                                     : rounded_weight(given[j]));
     }
     known_.resize(dimension, std::ssize(agents));
     sums_ = codes_ = known_;
@@ -122,8 +121,8 @@ std::optional<Eigen::Index> MessageCoder::mix(std::size_t local,
         sums[i] += mixed[i];
         mixed[i] = message[i] + (sums[i] - known[i]);
     }
-    const auto beyond = first_beyond({sums, mixed.size()},
-                                     MessageSteps::most_weight * steps_.limit());
+    const auto beyond =
+        first_beyond({sums, mixed.size()}, MessageSteps::most_weight * steps_.limit());
     if (!beyond) return std::nullopt;
     return first + static_cast<Eigen::Index>(*beyond);
 }

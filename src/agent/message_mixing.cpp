@@ -171,10 +171,8 @@ void MessageMixing::mix_codes(const Exchange& exchange,
                               Eigen::Index first,
                               std::span<const double* const> codes,
                               std::span<double> mixed) const {
-    const double* message =
-        exchange.messages.col(static_cast<Eigen::Index>(local)).data() + first;
-    const auto beyond =
-        exchange.coder->mix(local, first, codes, {message, mixed.size()}, mixed);
+    const double* message = exchange.messages.col(static_cast<Eigen::Index>(local)).data() + first;
+    const auto beyond = exchange.coder->mix(local, first, codes, {message, mixed.size()}, mixed);
     if (!beyond) return;
     const int own = exchange.agents[local].id;
     throw NetworkError(

@@ -104,7 +104,8 @@ class MotionModel {
         Eigen::MatrixXd noise = Eigen::MatrixXd::Zero(models_.rows(), models_.cols());
         for (const NoiseRow& row : plan.rows)
             for (std::size_t j = 0; j < row.streams.size(); ++j)
-                noise.row(row.sender) += deviation_ * row.coefficients[j] * fresh.row(row.streams[j]);
+                noise.row(row.sender) +=
+                    deviation_ * row.coefficients[j] * fresh.row(row.streams[j]);
         if (factor_.size() == 0) return noise;
         // C_time v = z, a row at a time.
         const auto t = static_cast<Eigen::Index>(past_.size());
@@ -116,8 +117,8 @@ class MotionModel {
 
     const MessageDrive& drive_;
     double deviation_;
-    Eigen::MatrixXd factor_;              // empty: independent rounds
-    std::vector<Eigen::MatrixXd> past_;   // noise, with a factor
+    Eigen::MatrixXd factor_;             // empty: independent rounds
+    std::vector<Eigen::MatrixXd> past_;  // noise, with a factor
     Eigen::MatrixXd models_, velocities_, carried_, last_;
 };
 
@@ -236,17 +237,16 @@ std::string MessageSteps::text() const {
     std::vector<std::string> changes;
     for (const auto& [round, halvings] : halvings_)
         changes.push_back(fmt::format("{}:{}", round, halvings));
-    return fmt::format("{};{};{}",
-                       fmt::join(of_round_, ","),
-                       fmt::join(of_final_, ","),
-                       fmt::join(changes, ","));
+    return fmt::format(
+        "{};{};{}", fmt::join(of_round_, ","), fmt::join(of_final_, ","), fmt::join(changes, ","));
 }
 
 MessageSteps MessageSteps::parse(std::string_view text, long rounds) {
     const std::vector<std::string_view> parts = split(text, ';');
     if (parts.size() != 3)
-        throw ConfigError("steps of messages: three lists are needed (allowed: EXPONENTS;"
-                          "EXPONENTS;ROUND:HALVINGS,...)");
+        throw ConfigError(
+            "steps of messages: three lists are needed (allowed: EXPONENTS;"
+            "EXPONENTS;ROUND:HALVINGS,...)");
     const auto number = [](std::string_view what, long long least, long long most) {
         const long long value = parse_integer("steps of messages", std::string(what));
         require_in_range("steps of messages",
@@ -259,8 +259,8 @@ MessageSteps MessageSteps::parse(std::string_view text, long rounds) {
         std::vector<int> all;
         if (list.empty()) return all;
         for (const std::string_view one : split(list, ','))
-            all.push_back(static_cast<int>(
-                number(one, smallest_exponent_allowed, largest_exponent_allowed)));
+            all.push_back(
+                static_cast<int>(number(one, smallest_exponent_allowed, largest_exponent_allowed)));
         return all;
     };
     MessageSteps steps(rounds);
@@ -269,8 +269,8 @@ MessageSteps MessageSteps::parse(std::string_view text, long rounds) {
     for (const std::string_view change : split(parts[2], ',')) {
         const std::vector<std::string_view> ends = split(change, ':');
         if (ends.size() != 2)
-            throw ConfigError(fmt::format(
-                "steps of messages: '{}' is not ROUND:HALVINGS", std::string(change)));
+            throw ConfigError(
+                fmt::format("steps of messages: '{}' is not ROUND:HALVINGS", std::string(change)));
         const long least = steps.halvings_.empty() ? 0 : steps.halvings_.back().first + 1;
         const long first = number(ends[0], least, rounds - 1);
         steps.halvings_.emplace_back(first, static_cast<int>(number(ends[1], 0, most_halvings)));

@@ -67,7 +67,7 @@ class MessageSteps {
     [[nodiscard]] int halvings_at(long round) const;
 
     long rounds_;
-    std::vector<int> of_round_, of_final_;     // exponents at the largest step size
+    std::vector<int> of_round_, of_final_;        // exponents at the largest step size
     std::vector<std::pair<long, int>> halvings_;  // from this round on; rounds ascend from 0
 };
 

@@ -130,12 +130,12 @@ void Trainer::start_correction_from(const Eigen::MatrixXd& carried,
                                     const Eigen::MatrixXd& directions) {
     const auto require = [](const Eigen::MatrixXd& given, const Eigen::MatrixXd& own) {
         if (given.cols() != own.cols() || (own.cols() > 0 && given.rows() != own.rows()))
-            throw DataError(fmt::format(
-                "vectors of a correction to go on from: {} x {} (allowed: {} x {})",
-                given.rows(),
-                given.cols(),
-                own.rows(),
-                own.cols()));
+            throw DataError(
+                fmt::format("vectors of a correction to go on from: {} x {} (allowed: {} x {})",
+                            given.rows(),
+                            given.cols(),
+                            own.rows(),
+                            own.cols()));
         if (first_beyond({given.data(), static_cast<std::size_t>(given.size())},
                          correction_range * largest_model_value))
             throw DataError(fmt::format(
@@ -359,10 +359,9 @@ void Trainer::renew_preconditioner(long round) {
     // Models come together, and x - psi stays as it is.
     if (corrected) carried_ -= models_;
     if (!trusted_mean_)
-        exchange_models(
-            round,
-            exchanges_a_round(options_.smoothing.correction, options_.gossip.steps()),
-            preconditioner_->options().consensus);
+        exchange_models(round,
+                        exchanges_a_round(options_.smoothing.correction, options_.gossip.steps()),
+                        preconditioner_->options().consensus);
     if (corrected) carried_ += models_;
     preconditioner_->renew(round, models_);
 }
@@ -587,14 +586,13 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
         return polynomial.steps() > 1 && polynomial.before(1) != 0;
     };
     const bool earlier = recurs(gossip) || recurs(smoothing.final_gossip);
-    const std::int64_t vectors_per_agent = 1 +                                       // model
-                                           (own_messages == local_agents ? 0 : 1) +  // gradient
-                                           (smoothing.momentum > 0 ? 1 : 0) +
-                                           vectors_of(smoothing.correction) +
-                                           (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) +
-                                           (gossip.combines() ? 1 : 0) +
-                                           (push_sum ? 1 : 0) + (preconditioned ? 3 : 0) +
-                                           (short_messages ? MessageCoder::vectors_per_agent : 0);
+    const std::int64_t vectors_per_agent =
+        1 +                                       // model
+        (own_messages == local_agents ? 0 : 1) +  // gradient
+        (smoothing.momentum > 0 ? 1 : 0) + vectors_of(smoothing.correction) +
+        (smoothing.averages() ? 1 : 0) + (earlier ? 1 : 0) + (gossip.combines() ? 1 : 0) +
+        (push_sum ? 1 : 0) + (preconditioned ? 3 : 0) +
+        (short_messages ? MessageCoder::vectors_per_agent : 0);
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +

@@ -275,7 +275,8 @@ Eigen::MatrixXd utility_matrix(const MixingMatrix& mixing,
                                const Smoothing& used) {
     const UtilityWeights weights = utility_weights(utility, rounds);
     const Smoothing smoothing = counted_smoothing(utility, used);
-    if (weights.length == 1 && gossip.steps() == 1 && gossip.plain() && smoothing.none()) {  // no decomposition
+    if (weights.length == 1 && gossip.steps() == 1 && gossip.plain() &&
+        smoothing.none()) {  // no decomposition
         const Eigen::SparseMatrix<double> estimates =
             estimate_factors(mixing).asDiagonal() * mixing.sparse();
         return Eigen::MatrixXd(Eigen::SparseMatrix<double>(estimates.transpose()) * estimates);

@@ -21,10 +21,7 @@ constexpr double weight_grid = 0x1p-26;
 class LeftNoise {
   public:
     LeftNoise(const UtilityGain& gain, NoiseKind noise, VectorXd base, MatrixXd directions)
-        : gain_(gain),
-          noise_(noise),
-          base_(std::move(base)),
-          directions_(std::move(directions)) {}
+        : gain_(gain), noise_(noise), base_(std::move(base)), directions_(std::move(directions)) {}
 
     /// @param floor added to s under the root.
     [[nodiscard]] double at(const VectorXd& weights, double floor) const {
@@ -44,8 +41,8 @@ class LeftNoise {
             constexpr double apart = 1e-5;
             const double here = slope(values(i), floor);
             first(i) = here;
-            second(i) = (slope(values(i) + apart, floor) - slope(values(i) - apart, floor)) /
-                        (2 * apart);
+            second(i) =
+                (slope(values(i) + apart, floor) - slope(values(i) - apart, floor)) / (2 * apart);
         }
         second = second.cwiseMax(1e-6 * (1 + second.cwiseAbs().maxCoeff()));
         MatrixXd hessian = directions_.transpose() * second.asDiagonal() * directions_;

@@ -18,8 +18,8 @@ namespace sotto {
 namespace {
 
 constexpr NameTable<GossipRule, 3> rules{{{{GossipRule::plain, "plain"},
-                                            {GossipRule::chebyshev, "chebyshev"},
-                                            {GossipRule::optimal, "optimal"}}}};
+                                           {GossipRule::chebyshev, "chebyshev"},
+                                           {GossipRule::optimal, "optimal"}}}};
 
 constexpr NameTable<Correction, 3> corrections{{{{Correction::none, "none"},
                                                  {Correction::exact_diffusion, "exact-diffusion"},

@@ -10,9 +10,12 @@ namespace sotto {
 
 std::size_t piece_bytes(MessagePrecision precision, std::size_t values) {
     switch (precision) {
-        case MessagePrecision::nibble: return nibble_block_bytes(values);
-        case MessagePrecision::float32: return values * sizeof(float);
-        case MessagePrecision::float64: break;
+        case MessagePrecision::nibble:
+            return nibble_block_bytes(values);
+        case MessagePrecision::float32:
+            return values * sizeof(float);
+        case MessagePrecision::float64:
+            break;
     }
     return values * sizeof(double);
 }
@@ -25,9 +28,12 @@ std::size_t message_bytes(MessagePrecision precision, std::size_t values, std::s
 
 double largest_value(MessagePrecision precision) {
     switch (precision) {
-        case MessagePrecision::nibble: return largest_code;
-        case MessagePrecision::float32: return std::numeric_limits<float>::max();
-        case MessagePrecision::float64: break;
+        case MessagePrecision::nibble:
+            return largest_code;
+        case MessagePrecision::float32:
+            return std::numeric_limits<float>::max();
+        case MessagePrecision::float64:
+            break;
     }
     return std::numeric_limits<double>::max();
 }

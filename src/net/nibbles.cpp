@@ -82,9 +82,8 @@ void pack_nibbles(std::span<const double> codes,
             if (!is_long(codes[i])) continue;
             const auto code = static_cast<std::int32_t>(codes[i]);
             if (taken < parts.room)
-                std::memcpy(block.data() + NibbleBlock::head + taken * sizeof code,
-                            &code,
-                            sizeof code);
+                std::memcpy(
+                    block.data() + NibbleBlock::head + taken * sizeof code, &code, sizeof code);
             else
                 rest.push_back(code);
             ++taken;
@@ -96,10 +95,8 @@ void pack_nibbles(std::span<const double> codes,
 std::size_t nibbles_after(std::span<const std::byte> block, std::size_t count) {
     const std::size_t said = long_codes_in(block);
     if (said > count)
-        throw DataError(fmt::format("{} of {} values have 32 bits (allowed: up to {})",
-                                    said,
-                                    count,
-                                    count));
+        throw DataError(
+            fmt::format("{} of {} values have 32 bits (allowed: up to {})", said, count, count));
     const std::size_t room = nibble_room(count);
     return said > room ? said - room : 0;
 }
@@ -118,9 +115,8 @@ void unpack_nibbles(std::span<const std::byte> block,
             if (codes[i] >= -largest_nibble) continue;
             std::int32_t code = 0;
             if (taken < parts.room)
-                std::memcpy(&code,
-                            block.data() + NibbleBlock::head + taken * sizeof code,
-                            sizeof code);
+                std::memcpy(
+                    &code, block.data() + NibbleBlock::head + taken * sizeof code, sizeof code);
             else if (taken - parts.room < rest.size())
                 code = rest[taken - parts.room];
             if (!(std::abs(static_cast<double>(code)) <= largest_code))
@@ -134,8 +130,8 @@ void unpack_nibbles(std::span<const std::byte> block,
         }
     }
     if (taken != said)
-        throw DataError(fmt::format(
-            "{} values have 32 bits, and the message says that {} have", taken, said));
+        throw DataError(
+            fmt::format("{} values have 32 bits, and the message says that {} have", taken, said));
 }
 
 std::size_t nibble_rest_bytes(std::span<const double> codes) {

@@ -27,15 +27,15 @@ OptionFormat<std::optional<MessagePrecision>> message_precision() {
     static constexpr std::string_view shortest = "auto";
     std::vector<std::string> names = message_precisions.names();
     names.insert(names.begin(), std::string(shortest));
-    return {one_of(names),
-            [](const std::string& option,
-               const std::string& text) -> std::optional<MessagePrecision> {
-                if (text == shortest) return std::nullopt;
-                return message_precisions.parse(option, text);
-            },
-            [](const std::optional<MessagePrecision>& precision) {
-                return precision ? message_precisions.name_of(*precision) : std::string(shortest);
-            }};
+    return {
+        one_of(names),
+        [](const std::string& option, const std::string& text) -> std::optional<MessagePrecision> {
+            if (text == shortest) return std::nullopt;
+            return message_precisions.parse(option, text);
+        },
+        [](const std::optional<MessagePrecision>& precision) {
+            return precision ? message_precisions.name_of(*precision) : std::string(shortest);
+        }};
 }
 
 std::vector<Option<TrainConfig>> key_options() {

@@ -67,8 +67,9 @@ std::string smoothing_line(const PlanConfig& config, double laziness) {
         parts.push_back(fmt::format(
             "correction {}{}",
             name_of(config.correction),
-            laziness > 0 ? fmt::format(", with mixing {:.3g} of the way to the own message", laziness)
-                         : std::string()));
+            laziness > 0
+                ? fmt::format(", with mixing {:.3g} of the way to the own message", laziness)
+                : std::string()));
     if (config.gossip == GossipRule::optimal ||
         (config.gossip != GossipRule::plain && config.gossip_steps > 1))
         parts.push_back(fmt::format("gossip {}", name_of(config.gossip)));
@@ -201,10 +202,10 @@ std::string noise_lines(const PlannedNoise& planned,
     const Guarantee reached = largest(guarantees(plan, {}, exposures, delta));
     return budget_line(budgets, config) + cycle_line(planned.choices.cycle) +
            temporal_line(planned.choices.temporal) + gossip_line(planned.choices.gossip) +
-           updates_line(config) + smoothing_line(config, planned.laziness) + noise_line(plan, config.clip_norm) +
-           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
-           protected_line(reached) + coalition_line(plan, exposures, delta) +
-           curious_line(plan, exposures, delta);
+           updates_line(config) + smoothing_line(config, planned.laziness) +
+           noise_line(plan, config.clip_norm) + survives_lines(planned) +
+           optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
+           coalition_line(plan, exposures, delta) + curious_line(plan, exposures, delta);
 }
 
 std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {

@@ -129,8 +129,11 @@ void set_schedule(DesignInput& input,
         input.schedule = std::make_shared<const MixingSchedule>(
             topography.schedule().from(config.steps.first_round));
     else
-        input.given_utility = utility_matrix(
-            topography.schedule(), config.utility, config.rounds, config.gossip_steps, config.correction);
+        input.given_utility = utility_matrix(topography.schedule(),
+                                             config.utility,
+                                             config.rounds,
+                                             config.gossip_steps,
+                                             config.correction);
 }
 
 /// @throws ConfigError for choices that the mechanism does not allow.

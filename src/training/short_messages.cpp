@@ -59,15 +59,14 @@ MessageSteps predicted_steps(const Run& run, Eigen::Index dimension, bool coordi
     const Smoothing smoothing = configured_smoothing(run.phase, run.topography);
     const double part =
         part_of_clip * clip / (coordinates ? 1 : std::sqrt(static_cast<double>(dimension)));
-    return {predicted_motion(
-                {.plan = run.plan,
-                 .mixing = run.topography.mixing,
-                 .gossip = configured_gossip(run.phase, run.topography.mixing),
-                 .final_gossip = smoothing.final_gossip,
-                 .momentum = smoothing.momentum,
-                 .correction = smoothing.correction,
-                 .gradient_std = part,
-                 .rounds = run.phase.rounds}),
+    return {predicted_motion({.plan = run.plan,
+                              .mixing = run.topography.mixing,
+                              .gossip = configured_gossip(run.phase, run.topography.mixing),
+                              .final_gossip = smoothing.final_gossip,
+                              .momentum = smoothing.momentum,
+                              .correction = smoothing.correction,
+                              .gradient_std = part,
+                              .rounds = run.phase.rounds}),
             run.config.plan.steps,
             run.config.plan.rounds};
 }

@@ -22,7 +22,8 @@ void check_gossip_agents(const MessageProcess& process,
     if (!has_gossip_bound(process))
         throw ConfigError(
             "published bound: [G] speaks of one exchange a round (allowed: one plain gossip step, "
-            "no correction, no momentum, no final gossip, no repeated rounds, an undirected graph)");
+            "no correction, no momentum, no final gossip, no repeated rounds, an undirected "
+            "graph)");
     const int agents = process.graph->agents();
     const auto require_agent = [&](const char* who, int agent) {
         if (agent < 0 || agent >= agents)
@@ -84,9 +85,8 @@ bool has_gossip_bound(const MessageProcess& process) {
     return process.correction == Correction::none && process.momentum == 0 &&
            process.final_gossip == 0 && !process.graph->directed() &&
            std::ranges::all_of(process.phases, [&](const Phase& phase) {
-               return process.gossip_of(phase).steps() == 1 &&
-                      process.gossip_of(phase).plain() && phase.repeated == 0 &&
-                      phase.plan == nullptr;
+               return process.gossip_of(phase).steps() == 1 && process.gossip_of(phase).plain() &&
+                      phase.repeated == 0 && phase.plan == nullptr;
            });
 }
 

@@ -151,8 +151,7 @@ void check_smoothing(const MessageProcess& process) {
                         plan.mechanism,
                         allowed));
     };
-    if (!plain)
-        refuse("gossip", process.gossip.combines() ? "optimal" : "chebyshev", "plain");
+    if (!plain) refuse("gossip", process.gossip.combines() ? "optimal" : "chebyshev", "plain");
     if (process.momentum != 0) refuse("momentum", fmt::format("{}", process.momentum), "0");
     if (process.final_gossip != 0)
         refuse("final-gossip", std::to_string(process.final_gossip), "0");

@@ -366,8 +366,7 @@ VectorXd PredictedMessages::corrected_message(int agent) {
         const double before =
             time_ == 0 ? step_size() : process_.step_sizes[static_cast<std::size_t>(round() - 1)];
         added_.col(agent) = step_size() / before * (mixed - carried_.col(agent));
-        return mixed + added_.col(agent) -
-               step_size() * process_.momentum * directions_.col(agent);
+        return mixed + added_.col(agent) - step_size() * process_.momentum * directions_.col(agent);
     }
     if (!tracks || exchange != steps) return mixed;
     carried_.col(agent) = mixed;

@@ -35,8 +35,8 @@ class ViewInnovations {
   public:
     /// @param process one phase without its own plan or departed agents, with step_sizes (messages
     /// are in their units). Covers its rounds, not final gossip.
-    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum, corrections and
-    /// optimal gossip in a view that does not show all messages.
+    /// @throws ConfigError as view_sensitivity; for a trusted mean, and for momentum, corrections
+    /// and optimal gossip in a view that does not show all messages.
     ViewInnovations(const MessageProcess& process, const View& view, Eigen::VectorXd initial);
     ~ViewInnovations();
     ViewInnovations(ViewInnovations&&) noexcept;

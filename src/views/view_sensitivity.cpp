@@ -129,7 +129,7 @@ void require_exact_figures(const MessageProcess& process, const View& view) {
         : process.momentum != 0     ? fmt::format("momentum {}", process.momentum)
         : process.final_gossip != 0 ? fmt::format("final-gossip {}", process.final_gossip)
                                     : std::string("gossip optimal"),
-        process.correction != Correction::none                        ? "none"
+        process.correction != Correction::none               ? "none"
         : process.momentum != 0 || process.final_gossip != 0 ? "0"
                                                              : "plain, chebyshev"));
 }

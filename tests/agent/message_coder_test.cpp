@@ -17,9 +17,7 @@ namespace sotto {
 namespace {
 
 /// Steps that halve in round 3.
-MessageSteps halving_steps() {
-    return MessageSteps::parse("-4,-6;-7;0:0,3:1", 100);
-}
+MessageSteps halving_steps() { return MessageSteps::parse("-4,-6;-7;0:0,3:1", 100); }
 
 std::vector<LocalAgent> agents_of(int count) {
     std::vector<LocalAgent> agents;
@@ -45,10 +43,9 @@ struct CodedAgents {
             const auto local = static_cast<std::size_t>(u);
             const auto heard = coder.heard(local, 0, messages.rows(), codes);
             for (std::size_t j = 0; j < codes.size(); ++j)
-                same_at_both_ends =
-                    same_at_both_ends &&
-                    Eigen::Map<const Eigen::VectorXd>(heard[j], messages.rows()) ==
-                        coder.known().col(mixing.members(u)[j]);
+                same_at_both_ends = same_at_both_ends &&
+                                    Eigen::Map<const Eigen::VectorXd>(heard[j], messages.rows()) ==
+                                        coder.known().col(mixing.members(u)[j]);
             EXPECT_FALSE(coder.mix(local,
                                    0,
                                    codes,
@@ -76,8 +73,10 @@ struct CodedAgents {
     bool same_at_both_ends = true;
 };
 
-Eigen::MatrixXd random_messages(
-    SeededRandom& random, Eigen::Index dimension, int agents, double size) {
+Eigen::MatrixXd random_messages(SeededRandom& random,
+                                Eigen::Index dimension,
+                                int agents,
+                                double size) {
     Eigen::MatrixXd messages(dimension, agents);
     for (double& value : messages.reshaped()) value = size * random.normal();
     return messages;
@@ -96,17 +95,15 @@ TEST(MessageCoder, KeepsTheMeanAndNeverDrifts) {
                 const Eigen::MatrixXd mixed =
                     agents.mixed({round, static_cast<int>(round % 2)}, messages);
                 EXPECT_EQ(mixed, agents.from_scratch(messages));
-                const Eigen::VectorXd moved =
-                    mixed.rowwise().sum() - messages.rowwise().sum();
+                const Eigen::VectorXd moved = mixed.rowwise().sum() - messages.rowwise().sum();
                 EXPECT_LE(moved.cwiseAbs().maxCoeff(),
                           1e-14 * std::max(1.0, mixed.cwiseAbs().maxCoeff()) * 9);
                 const double step = halving_steps().at({round, static_cast<int>(round % 2)});
                 EXPECT_LE((agents.coder.known() - messages).cwiseAbs().maxCoeff(), step / 2);
                 for (const Outgoing& sent : agents.coder.outgoing())
-                    EXPECT_LE(Eigen::Map<const Eigen::VectorXd>(sent.to_all, 50)
-                                  .cwiseAbs()
-                                  .maxCoeff(),
-                              largest_code);
+                    EXPECT_LE(
+                        Eigen::Map<const Eigen::VectorXd>(sent.to_all, 50).cwiseAbs().maxCoeff(),
+                        largest_code);
             }
         EXPECT_TRUE(agents.same_at_both_ends);
     }
@@ -161,8 +158,7 @@ TEST(MessageCoder, NeedsColumnsThatSumToOne) {
     EXPECT_NO_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::metropolis)));
     EXPECT_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::row_stochastic)),
                  ConfigError);
-    EXPECT_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::push_sum)),
-                 ConfigError);
+    EXPECT_THROW(require_codable(MixingMatrix::from_rule(path, MixingRule::push_sum)), ConfigError);
 }
 
 /// Models after rounds of the whole Trainer.
@@ -182,10 +178,9 @@ TEST(ShortMessages, LeaveTheMeanAndAddTheDisagreementOfRounding) {
         for (const int exchanges : {1, 3}) {
             const int n = 12;
             const Topography topography = test::topography_of(family, n);
-            const NoisePlan plan =
-                test::plan_of({"Pairs", "pairs", {Utility::Kind::horizon, 20}},
-                              topography,
-                              test::uneven_limits(n));
+            const NoisePlan plan = test::plan_of({"Pairs", "pairs", {Utility::Kind::horizon, 20}},
+                                                 topography,
+                                                 test::uneven_limits(n));
             test::NoiseRun run;
             run.gossip = exchanges;
             run.dimension = 2000;
@@ -228,24 +223,21 @@ TEST(ShortMessages, StandModelsThatJump) {
     const Topography topography = test::topography_of(Topology::ring, 6);
     std::vector<LocalAgent> agents;
     for (int u = 0; u < 6; ++u)
-        agents.push_back(test::local_agent(
-            u,
-            std::make_unique<test::FunctionObjective>(
-                3,
-                [u, round = 0](const auto&) mutable {
-                    const double size = ++round % 3 == 0 ? 1e4 * (u + 1) : 1e-9;
-                    return Eigen::Vector3d(size, -size, u);
-                }),
-            1));
+        agents.push_back(test::local_agent(u,
+                                           std::make_unique<test::FunctionObjective>(
+                                               3,
+                                               [u, round = 0](const auto&) mutable {
+                                                   const double size =
+                                                       ++round % 3 == 0 ? 1e4 * (u + 1) : 1e-9;
+                                                   return Eigen::Vector3d(size, -size, u);
+                                               }),
+                                           1));
     TrainerOptions options;
     options.clip_norm = 1e6;
     options.steps.step_size = 1;
     options.message_steps = MessageSteps::parse("-5;;0:0", 100);
-    test::SilentTraining training(topography,
-                                  std::move(agents),
-                                  Eigen::Vector3d(1e3, 0x1p-1070, -5),
-                                  options,
-                                  -40);
+    test::SilentTraining training(
+        topography, std::move(agents), Eigen::Vector3d(1e3, 0x1p-1070, -5), options, -40);
     training.network->set_message_precision(MessagePrecision::nibble);
     Eigen::Vector3d mean(1e3, 0, -5);
     for (long round = 0; round < 9; ++round) {

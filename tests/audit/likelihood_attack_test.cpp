@@ -103,9 +103,8 @@ TEST(Audit, MeasuresWhatTheAccountantSaysOfCorrections) {
                 EXPECT_NEAR(result.whiteness->variance, 1, 0.03)
                     << name_of(correction) << " " << view;
                 const Hypothesis& first = result.design.hypotheses.front();
-                EXPECT_NEAR(result.verdicts.front().figures.mu,
-                            first.mu_theory,
-                            0.15 * first.mu_theory)
+                EXPECT_NEAR(
+                    result.verdicts.front().figures.mu, first.mu_theory, 0.15 * first.mu_theory)
                     << name_of(correction) << " " << view;
                 EXPECT_LE(first.mu_theory, result.design.claim_mu * (1 + 1e-9));
             }

@@ -21,7 +21,9 @@ MixingMatrix mixing_to_combine(const Graph& graph) {
 }
 
 /// The least noise of correlated agents: corn's objective over H, at kappa 1.
-double noise_of_corn(const MixingMatrix& mixing, const Graph& graph, const GossipPolynomial& gossip) {
+double noise_of_corn(const MixingMatrix& mixing,
+                     const Graph& graph,
+                     const GossipPolynomial& gossip) {
     DesignInput input;
     input.graph = &graph;
     input.mixing = &mixing;
@@ -94,8 +96,8 @@ TEST(OptimalGossip, IsThatOfOneExchangeWhereThisIsConsensus) {
 }
 
 TEST(OptimalGossip, IsRefusedWhereEigenvaluesAreNotReal) {
-    const MixingMatrix uneven = MixingMatrix::from_rule(test::make_graph(Topology::star, 4),
-                                                        MixingRule::row_stochastic);
+    const MixingMatrix uneven =
+        MixingMatrix::from_rule(test::make_graph(Topology::star, 4), MixingRule::row_stochastic);
     EXPECT_THROW((void)optimal_gossip(uneven, 2, gain_of_horizon(), NoiseKind::correlated),
                  ConfigError);
 }

@@ -85,7 +85,9 @@ TEST(DesignDigest, DependsOnAllElse) {
         [](DesignInput& input) { input.gossip = 2; },
         [](DesignInput& input) { input.gossip = GossipPolynomial::chebyshev(2, 0.5); },
         [](DesignInput& input) { input.gossip = GossipPolynomial::chebyshev(2, 0.6); },
-        [](DesignInput& input) { input.gossip = GossipPolynomial::combined(1, {0.5, 0.5}); },
+        [](DesignInput& input) {
+            input.gossip = GossipPolynomial::combined(1, {0.5, 0.5});
+        },
         [](DesignInput& input) { input.gossip = GossipPolynomial(1).with_laziness(0.1); },
         [](DesignInput& input) { input.smoothing.correction = Correction::tracking; },
         [](DesignInput& input) { input.smoothing.momentum = 0.9; },

@@ -138,10 +138,9 @@ TEST(GossipPolynomial, OfALazyRoundIsPartlyTheOwnMessage) {
             EXPECT_EQ(lazy.laziness(), 0.3);
             EXPECT_EQ(lazy.steps(), steps);
             EXPECT_NEAR(lazy.at(-0.4), 0.7 * gossip.at(-0.4) + 0.3, 1e-15);
-            EXPECT_NEAR(
-                lazy.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
-                0.7 * gossip.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
-                1e-12);
+            EXPECT_NEAR(lazy.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
+                        0.7 * gossip.at(std::complex<double>(0.2, 1e-100)).imag() / 1e-100,
+                        1e-12);
             const Eigen::MatrixXd expected = 0.7 * gossip.of(mixing.dense()) + 0.3 * own;
             EXPECT_LE((lazy.of(mixing.dense()) - expected).norm(), 1e-14);
             EXPECT_LE((lazy.times(mixing, own) - expected).norm(), 1e-14);
@@ -154,8 +153,7 @@ TEST(LazinessFor, LiftsTheSmallestEigenvalueToWhatIsStable) {
     for (const auto& [name, graph] : test::sample_graphs({2, 8, 21}))
         for (const GossipRule rule : {GossipRule::plain, GossipRule::chebyshev})
             for (const int steps : {1, 2, 3, 4}) {
-                const MixingMatrix mixing =
-                    MixingMatrix::from_rule(graph, MixingRule::metropolis);
+                const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
                 const GossipPolynomial gossip = gossip_polynomial(mixing, rule, steps);
                 const double laziness = laziness_for(mixing, gossip);
                 const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> before(

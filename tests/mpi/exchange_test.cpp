@@ -188,8 +188,7 @@ TEST(MpiExchange, CarriesWholeNumbersInNibblesWhateverTheirSize) {
                                           received[a].add(d, first, count, columns);
                                       });
                     for (std::size_t a = 0; a < codes.size(); ++a) {
-                        const auto members =
-                            graph.closed_neighbourhood(network->local_agents()[a]);
+                        const auto members = graph.closed_neighbourhood(network->local_agents()[a]);
                         for (std::size_t j = 0; j < members.size(); ++j)
                             EXPECT_EQ(received[a].columns.col(static_cast<Eigen::Index>(j)),
                                       codes_of(members[j], d, long_every))
@@ -214,10 +213,9 @@ TEST(MpiExchange, CountsTheBytesOfNibblesAsOneProcessDoes) {
         for (const Eigen::VectorXd& own : codes) outgoing.push_back({own.data(), {}});
         one->exchange({0, 0}, outgoing, 1000, [](auto...) {});
         const auto bytes = static_cast<double>(one->bytes_sent());
-        sent = one == alone.get()
-                   ? sent
-                   : static_cast<std::int64_t>(
-                         network->sum_over_agents(Eigen::MatrixXd::Constant(1, 1, bytes))(0));
+        sent = one == alone.get() ? sent
+                                  : static_cast<std::int64_t>(network->sum_over_agents(
+                                        Eigen::MatrixXd::Constant(1, 1, bytes))(0));
     }
     EXPECT_EQ(alone->bytes_sent(), sent);
 }

@@ -327,7 +327,8 @@ inline Recording record_rounds(Network& network,
                                const Topography& topography,
                                const NoisePlan& plan,
                                const NoiseRun& run) {
-    Recorder recorder(run.dimension, network.local_agents().size(), run.correction, run.gossip.steps());
+    Recorder recorder(
+        run.dimension, network.local_agents().size(), run.correction, run.gossip.steps());
     RoundObserver* const observer = &recorder;
     recorder.recording.last = observe_rounds(network, topography, plan, run, {&observer, 1});
     return std::move(recorder.recording);
@@ -551,9 +552,8 @@ inline std::string noise_is_not_accounted(const Recording& recorded,
     const auto noise = recorded.fresh_noise(run.step_size, plan);
     const Eigen::MatrixXd accounted = spatial_covariance(plan);
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
-    const Eigen::MatrixXd mixing =
-        mean ? MixingMatrix::average(plan.agents).dense()
-             : run.gossip.of(topography.mixing.dense());
+    const Eigen::MatrixXd mixing = mean ? MixingMatrix::average(plan.agents).dense()
+                                        : run.gossip.of(topography.mixing.dense());
     double largest = 0;
     for (const auto* list : {&recorded.before, &recorded.messages})
         for (const auto& values : *list) largest = std::max(largest, values.cwiseAbs().maxCoeff());

@@ -85,9 +85,10 @@ TEST(InjectedNoise, IsTheAccountedNoiseWithCorrections) {
 }
 
 TEST(InjectedNoise, OfShortMessagesIsTheAccountedNoiseAndThatOfRounding) {
-    // Who hears all codes knows messages to half a step: (x - xhat) / eta - g = v + e / eta, where e
-    // is uniform within half a step, and independent of everything.
+    // Who hears all codes knows messages to half a step: (x - xhat) / eta - g = v + e / eta, where
+    // e is uniform within half a step, and independent of everything.
     NoiseRun run;
+    run.rounds = 200;
     const MechanismCase entry{"Pairs", "pairs", {Utility::Kind::horizon, 20}};
     for (const auto& [name, graph] : graphs()) {
         const Topography topography = test::metropolis_on(graph);
@@ -256,11 +257,8 @@ std::vector<Job> jobs() {
         result.push_back({mechanism + ", quadratic, agent", mechanism, false, Adjacency::agent});
     }
     for (const Correction correction : {Correction::exact_diffusion, Correction::tracking})
-        result.push_back({"pairs, " + name_of(correction),
-                          "pairs",
-                          true,
-                          Adjacency::agent,
-                          correction});
+        result.push_back(
+            {"pairs, " + name_of(correction), "pairs", true, Adjacency::agent, correction});
     return result;
 }
 

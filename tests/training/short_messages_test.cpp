@@ -43,7 +43,8 @@ TEST(SettledPrecision, IsTheShortestThatIsPossible) {
     EXPECT_EQ(settled(config), MessagePrecision::nibble);
     config.plan.correction = Correction::tracking;
     EXPECT_EQ(settled(config), MessagePrecision::float32);
-    expect_contains(refused(config), "precision: nibble is not possible with --correction tracking");
+    expect_contains(refused(config),
+                    "precision: nibble is not possible with --correction tracking");
     config.plan.correction = Correction::none;
     config.secure_sum = true;
     EXPECT_EQ(settled(config), MessagePrecision::float64);
@@ -67,8 +68,7 @@ TEST(SettledPrecision, IsNoNibbleWhereDifferencesMeanNothing) {
     });
     expect_contains(refused(receivers), "with mechanism zip-dl, whose noise enters messages");
     EXPECT_EQ(settled(receivers), MessagePrecision::float32);
-    const TrainConfig changing =
-        with([](TrainConfig& c) { c.graph.mixing_schedule = "random"; });
+    const TrainConfig changing = with([](TrainConfig& c) { c.graph.mixing_schedule = "random"; });
     expect_contains(refused(changing), "with mixing that changes from round to round");
     EXPECT_EQ(settled(changing), MessagePrecision::float32);
     const TrainConfig rows = with([](TrainConfig& c) {

@@ -35,8 +35,7 @@ class SeenRun {
             carried_ = mixed_;
             messages_ = models_ - process_.step_sizes[static_cast<std::size_t>(round)] * carried_;
         }
-        mixed_ = process_.gossip.here(exchange % steps) * messages_ *
-                     mixing_->dense().transpose() -
+        mixed_ = process_.gossip.here(exchange % steps) * messages_ * mixing_->dense().transpose() -
                  process_.gossip.before(exchange % steps) * previous;
         combine(process_.gossip, exchange % steps);
         ++time_;
@@ -83,8 +82,8 @@ class SeenRun {
     const MessageProcess& process_;
     const View& view_;
     const MixingMatrix* mixing_ = nullptr;
-    // Coordinates x agents: messages of an exchange, what it leaves, models before the round, u, and
-    // what corrections and combinations keep.
+    // Coordinates x agents: messages of an exchange, what it leaves, models before the round, u,
+    // and what corrections and combinations keep.
     Eigen::MatrixXd messages_, models_, mixed_ = models_, directions_, carried_, combined_;
     long time_ = 0;
 };

@@ -224,9 +224,8 @@ TEST(PredictedMessages, FollowCorrections) {
                 const auto seen =
                     contributes ? run.next({{2, 4.0}}) : run.next(std::map<int, double>{});
                 const Eigen::MatrixXd observed = predicted.less_seen(seen);
-                EXPECT_NEAR(observed.sum(),
-                            contributes ? 2 * process.step_sizes[2] * 4 : 0.0,
-                            1e-12)
+                EXPECT_NEAR(
+                    observed.sum(), contributes ? 2 * process.step_sizes[2] * 4 : 0.0, 1e-12)
                     << name_of(process.correction) << ", step " << time;
                 EXPECT_NEAR(observed.cwiseAbs().sum(), std::abs(observed.sum()), 1e-12);
             }
@@ -250,14 +249,11 @@ TEST(ViewInnovations, OfCorrectionsHaveTheGramMatrixOfAllMessages) {
         Eigen::MatrixXd seen(0, 1);
         for (long time = 0; time < innovations.gossip_steps_total(); ++time) {
             const bool injects = time % process.exchanges() == 0;
-            const auto innovation =
-                innovations.next(injects ? run.next({{2, 1.5}}) : run.next({}));
+            const auto innovation = innovations.next(injects ? run.next({{2, 1.5}}) : run.next({}));
             append_rows(seen, innovation.whitened);
         }
-        const Eigen::MatrixXd expected =
-            responses.whitened * Eigen::VectorXd::Constant(5, 1.5);
-        EXPECT_LE((seen - expected).norm(), 1e-9 * expected.norm())
-            << name_of(process.correction);
+        const Eigen::MatrixXd expected = responses.whitened * Eigen::VectorXd::Constant(5, 1.5);
+        EXPECT_LE((seen - expected).norm(), 1e-9 * expected.norm()) << name_of(process.correction);
     }
 }
 

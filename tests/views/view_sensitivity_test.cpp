@@ -69,7 +69,8 @@ TEST(ViewSensitivity, RefusesFiguresOfViewsItDoesNotFollow) {
     EXPECT_TRUE(contains(refused(), "not known exactly with final-gossip 2 (allowed: 0"));
     process.final_gossip = 0;
     process.gossip = GossipPolynomial::combined(1, {-0.5, 1.5});
-    EXPECT_TRUE(contains(refused(), "not known exactly with gossip optimal (allowed: plain, chebyshev"));
+    EXPECT_TRUE(
+        contains(refused(), "not known exactly with gossip optimal (allowed: plain, chebyshev"));
     process.momentum = 0.9;
     EXPECT_TRUE(contains(refused(), "not known exactly with momentum 0.9 (allowed: 0"));
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] {

@@ -12,7 +12,7 @@ namespace sotto {
 
 /// How the exchanges of one round are combined.
 enum class GossipRule {
-    plain,     ///< W^K m
+    plain,      ///< W^K m
     chebyshev,  ///< P_K(W) m, P_K(x) = T_K(x / lambda) / T_K(1 / lambda): about as near to the mean
                 ///< as K^2 plain steps
     optimal     ///< the polynomial of degree K that leaves least noise (optimal_gossip)
@@ -104,8 +104,8 @@ enum class Correction {
 /// noise of a mode with eigenvalue 0 would vanish from M, so that noise without bound were best.
 inline constexpr double least_lazy_eigenvalue = 0.02;
 
-/// The least a for which no eigenvalue of (1 - a) P_K(W) + a is below least_lazy_eigenvalue, rounded
-/// up so that it is the same in every process: max(0, (.02 - l) / (1 - l)) for the smallest
+/// The least a for which no eigenvalue of (1 - a) P_K(W) + a is below least_lazy_eigenvalue,
+/// rounded up so that it is the same in every process: max(0, (.02 - l) / (1 - l)) for the smallest
 /// eigenvalue l of P_K(W). Cost: O(n^3) for up to 400 agents; otherwise Lanczos steps of K sparse
 /// products each, and a is rounded up to 1e-4.
 /// @param mixing symmetric.

@@ -163,8 +163,8 @@ void EdgePieces::swap_rest(std::int64_t piece,
         check_mpi(with(&requests.emplace_back(MPI_REQUEST_NULL)), call);
     };
     for (std::size_t j = 0; j < sizes.size(); ++j) {
-        rest_received_[j].resize(
-            sizes[j] > 0 ? sizes[j] + (encrypted_ ? LinkCipher::tag_size : 0) : 0);
+        rest_received_[j].resize(sizes[j] > 0 ? sizes[j] + (encrypted_ ? LinkCipher::tag_size : 0)
+                                              : 0);
         if (sizes[j] > 0)
             begin("MPI_Irecv", [&](MPI_Request* request) {
                 return MPI_Irecv(rest_received_[j].data(),
@@ -222,11 +222,11 @@ void EdgePieces::count_sent(Eigen::Index dimension, Eigen::Index longest) {
                             ? sent_.messages.size() - static_cast<std::size_t>(std::ranges::count(
                                                           sent_.messages, std::size_t{0}))
                             : 0;
-    bytes_sent_ += static_cast<std::int64_t>(
-        sent_.neighbour.size() * message_bytes(sent_.precision,
-                                               static_cast<std::size_t>(dimension),
-                                               static_cast<std::size_t>(longest)) +
-        sealed * chunks * LinkCipher::tag_size);
+    bytes_sent_ += static_cast<std::int64_t>(sent_.neighbour.size() *
+                                                 message_bytes(sent_.precision,
+                                                               static_cast<std::size_t>(dimension),
+                                                               static_cast<std::size_t>(longest)) +
+                                             sealed * chunks * LinkCipher::tag_size);
 }
 
 }  // namespace sotto

@@ -36,12 +36,8 @@ void MpiExchange::run(ExchangeId id,
     const bool spreads = links_.blocks().one_each() && any.to_all != nullptr && any.to.empty() &&
                          !pieces_.encrypted() && precision == MessagePrecision::float64;
     longest_ = piece_length(dimension, links_.most_links());
-    pieces_.begin(id,
-                  longest_,
-                  sent_.of_neighbours(),
-                  received_.of_neighbours(),
-                  !spreads,
-                  precision);
+    pieces_.begin(
+        id, longest_, sent_.of_neighbours(), received_.of_neighbours(), !spreads, precision);
 
     for (Eigen::Index first = 0; first < dimension; first += longest_) {
         const Eigen::Index count = std::min(longest_, dimension - first);
