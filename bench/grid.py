@@ -12,7 +12,7 @@ import tempfile
 
 import common
 
-KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu", "bytes_sent"]
+KEPT = ["test_loss", "test_accuracy", "test_loss_mean_model", "test_accuracy_mean_model", "epsilon", "mu", "bytes_sent", "rounds", "gossip_steps"]
 
 
 def arguments(options):

@@ -494,8 +494,9 @@ std::vector<Option<AskedPlan>> smoothing_options() {
           .details = R"(
 Only the first exchange of a round reveals something new; the others cost time and bytes, but no privacy. Plans are made
 for the number of steps. `auto` takes the smallest K whose planned noise is within a tenth of the trusted aggregator's,
-or within a tenth of what the mechanism leaves if all agents have the same model after every round; `--max-bytes` limits
-it. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of a run keeps the choice.)",
+or within a tenth of what the mechanism leaves if all agents have the same model after every round. `--max-bytes` limits
+it; without that option, messages shorter than float64 (`--precision`) are sent at most as often as they fit into one
+exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of a run keeps the choice.)",
           .ranks_must_agree = true,
           .shapes_sums = true},
          gossip_steps()},

@@ -206,9 +206,13 @@ class GossipPlans {
     std::map<int, GossipCandidate> candidates_;
 };
 
-/// Most steps within --max-bytes. @throws ConfigError if it is too small for one step.
-int most_steps(const PlanConfig& config, double bytes_a_step) {
-    if (!config.max_bytes) return most_gossip_steps;
+/// Most steps within --max-bytes or, without it, within one exchange of messages that are so many
+/// times as long, if that is above 1. @throws ConfigError if --max-bytes is too small for one step.
+int most_steps(const PlanConfig& config, double bytes_a_step, double times_as_long) {
+    if (!config.max_bytes)
+        return times_as_long > 1
+                   ? static_cast<int>(std::min<double>(times_as_long, most_gossip_steps))
+                   : most_gossip_steps;
     const double steps = *config.max_bytes / bytes_a_step;
     if (!(steps >= 1))
         throw ConfigError(
@@ -224,14 +228,15 @@ int most_steps(const PlanConfig& config, double bytes_a_step) {
 GossipChoice choose_gossip_steps(const PlanConfig& config,
                                  const Topography& topography,
                                  const std::vector<Eigen::Index>& records,
-                                 double message_bytes) {
+                                 double message_bytes,
+                                 double usual_bytes) {
     GossipChoice choice;
     if (config.plan_file || !mixes_hidden_models(config) ||
         !find_mechanism("mechanism", config.mechanism).needs_budget ||
         topography.graph.agents() < 2)
         return choice;
     GossipPlans plans(config, topography, records, message_bytes);
-    const int most = most_steps(config, plans.bytes_a_step());
+    const int most = most_steps(config, plans.bytes_a_step(), usual_bytes / message_bytes);
     const int enough = consensus_steps(topography.mixing, config.gossip, little_disagreement, most);
     const double reached = plans.at(1).noise;
     choice.trusted = plans.trusted();
@@ -270,8 +275,8 @@ std::string text_of(const GossipChoice& choice) {
                        choice.chosen,
                        chosen->noise / choice.trusted,
                        choice.candidates.front().noise / choice.trusted,
-                       choice.limited ? " (more exchanges than --max-bytes, or 256, allow would "
-                                        "leave less)"
+                       choice.limited ? " (more exchanges than bytes, or 256, allow would leave "
+                                        "less: --max-bytes)"
                                       : "");
 }
 

@@ -59,7 +59,7 @@ struct GossipChoice {
     int chosen = 1;                           ///< K
     double wanted = 0;                        ///< noise that K had to reach
     double trusted = 0;                       ///< of a trusted aggregator
-    bool limited = false;                     ///< by --max-bytes, or by most_gossip_steps
+    bool limited = false;                     ///< by bytes, or by most_gossip_steps
 };
 
 /// The largest K that is tried.
@@ -67,14 +67,16 @@ inline constexpr int most_gossip_steps = 256;
 
 /// The least K whose planned noise is within a tenth of the trusted aggregator's. If the mechanism
 /// cannot reach that, the noise must be within a tenth of what the mechanism leaves when a round's
-/// exchanges reduce any disagreement to a hundredth. At most what --max-bytes allows.
+/// exchanges reduce any disagreement to a hundredth. At most what --max-bytes allows or, without
+/// it, what one exchange of messages of `usual_bytes` sends, if those are longer.
 /// @param config with any K.  @param records of every agent; empty: not known.
-/// @param message_bytes of one message, for --max-bytes.
+/// @param message_bytes of one message.
 /// @throws as planning. Cost: about twice log2 K plans.
 [[nodiscard]] GossipChoice choose_gossip_steps(const PlanConfig& config,
                                                const Topography& topography,
                                                const std::vector<Eigen::Index>& records,
-                                               double message_bytes);
+                                               double message_bytes,
+                                               double usual_bytes = 0);
 
 /// Plans for K = 1, 2, 4 and 8, to show to the user. @throws as planning. Cost: four plans.
 [[nodiscard]] std::vector<GossipCandidate> compare_gossip_steps(

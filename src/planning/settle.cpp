@@ -119,11 +119,17 @@ GossipChoice settle_gossip_steps(AskedPlan& plan,
                                  const Decider& decider) {
     GossipChoice choice;
     decider.together([&] { require_possible_smoothing(plan, inputs.topography); });
-    const auto message_bytes = static_cast<double>(
-        piece_bytes(inputs.precision, static_cast<std::size_t>(inputs.dimension)));
+    const auto bytes_with = [&](MessagePrecision precision) {
+        return static_cast<double>(
+            piece_bytes(precision, static_cast<std::size_t>(inputs.dimension)));
+    };
     const std::string said = decider.decide(
         {"K", "--gossip-steps auto", "--gossip-steps K"}, plan.open.gossip_steps, [&] {
-            choice = choose_gossip_steps(plan, inputs.topography, inputs.records, message_bytes);
+            choice = choose_gossip_steps(plan,
+                                         inputs.topography,
+                                         inputs.records,
+                                         bytes_with(inputs.precision),
+                                         bytes_with(MessagePrecision::float64));
             return std::to_string(choice.chosen);
         });
     decider.together([&] {

@@ -17,7 +17,7 @@ struct PlanInputs {
     const Topography& topography;
     std::vector<Eigen::Index> records{};                     ///< of every agent; empty: not known
     long dimension = 1;                                      ///< parameters of the model
-    MessagePrecision precision = MessagePrecision::float64;  ///< for --max-bytes
+    MessagePrecision precision = MessagePrecision::float64;  ///< for --gossip-steps auto
     bool rounds_alone = false;     ///< figures of the rounds alone are requested: no final gossip
     bool secure_sum = false;       ///< likewise, whatever process 0 chooses
     bool designed_mixing = false;  ///< weights are made for the noise: --mixing optimised

@@ -259,16 +259,17 @@ PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
                         const LocalTask& task) {
-    Settlement settlement = settle(config.plan,
-                                   {.topography = there.topography,
-                                    .records = task.records,
-                                    .dimension = static_cast<long>(task.initial.size()),
-                                    .precision = network.message_precision(),
-                                    .rounds_alone = config.asks_about_rounds_alone(),
-                                    .secure_sum = config.secure_sum,
-                                    .designed_mixing = is_optimised(config.graph)},
-                                   network,
-                                   there.solves);
+    Settlement settlement =
+        settle(config.plan,
+               {.topography = there.topography,
+                .records = task.records,
+                .dimension = static_cast<long>(task.initial.size()),
+                .precision = expected_precision(config, there.topography, task.fixed_inputs),
+                .rounds_alone = config.asks_about_rounds_alone(),
+                .secure_sum = config.secure_sum,
+                .designed_mixing = is_optimised(config.graph)},
+               network,
+               there.solves);
     // config.ini keeps `auto` where there is no temporal factor.
     const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
     static_cast<PlanConfig&>(config.plan) = std::move(settlement.plan);

@@ -9,19 +9,42 @@
 #include "net/agreement.hpp"
 #include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/design/mechanism.hpp"
 
 namespace sotto {
 
 namespace {
 
+/// What a mechanism, or a plan of it, says about messages.
+struct PlannedMessages {
+    std::string mechanism;
+    Aggregation aggregation = Aggregation::gossip;
+    bool noisy_gradients = true;  ///< noise enters gradients, and all receivers hear the same
+    bool noiseless = false;
+};
+
+PlannedMessages messages_of(const NoisePlan& plan) {
+    return {plan.mechanism,
+            plan.aggregation,
+            plan.entry == NoiseEntry::gradient && plan.same_message_to_all(),
+            plan.noiseless()};
+}
+
+PlannedMessages messages_of(const Mechanism& mechanism) {
+    return {mechanism.name,
+            mechanism.aggregation,
+            mechanism.entry == NoiseEntry::gradient,
+            !mechanism.needs_budget};
+}
+
 /// Why messages cannot be rounded, or why that would gain nothing; empty if they can.
 std::string obstacle_to_rounding(const TrainConfig& config,
-                                 const NoisePlan& plan,
+                                 const PlannedMessages& planned,
                                  bool fixed_inputs) {
     if (config.secure_sum) return "with --secure-sum on, whose shares are integers of 64 bits";
-    if (plan.aggregation == Aggregation::trusted_mean)
+    if (planned.aggregation == Aggregation::trusted_mean)
         return fmt::format("with mechanism {}, whose trusted aggregator adds up float64",
-                           plan.mechanism);
+                           planned.mechanism);
     if (fixed_inputs)
         return "where inputs are fixed in advance: what an observer sees of messages it does not "
                "hear would not be what partial views count";
@@ -30,11 +53,11 @@ std::string obstacle_to_rounding(const TrainConfig& config,
 
 /// The same for sending differences. They need the same message for all, every round.
 std::string obstacle_to_differences(const TrainConfig& config,
-                                    const NoisePlan& plan,
+                                    const PlannedMessages& planned,
                                     const Topography& topography) {
-    if (plan.entry != NoiseEntry::gradient || !plan.same_message_to_all())
+    if (!planned.noisy_gradients)
         return fmt::format("with mechanism {}, whose noise enters messages and not gradients",
-                           plan.mechanism);
+                           planned.mechanism);
     if (!topography.schedule().fixed())
         return "with mixing that changes from round to round: what an agent keeps of its "
                "neighbours' messages holds for one matrix";
@@ -71,21 +94,19 @@ MessageSteps predicted_steps(const Run& run, Eigen::Index dimension, bool coordi
             run.config.plan.rounds};
 }
 
-}  // namespace
-
-MessagePrecision settled_precision(const TrainConfig& config,
-                                   const NoisePlan& plan,
-                                   const Topography& topography,
-                                   bool fixed_inputs) {
+MessagePrecision precision_for(const TrainConfig& config,
+                               const PlannedMessages& planned,
+                               const Topography& topography,
+                               bool fixed_inputs) {
     if (config.precision == MessagePrecision::float64) return MessagePrecision::float64;
-    const std::string rounding = obstacle_to_rounding(config, plan, fixed_inputs);
+    const std::string rounding = obstacle_to_rounding(config, planned, fixed_inputs);
     const std::string differences =
-        rounding.empty() ? obstacle_to_differences(config, plan, topography) : rounding;
+        rounding.empty() ? obstacle_to_differences(config, planned, topography) : rounding;
     if (!config.precision) {
         if (!rounding.empty()) return MessagePrecision::float64;
         // Without noise, nothing says how far messages move.
-        return differences.empty() && !plan.noiseless() ? MessagePrecision::nibble
-                                                        : MessagePrecision::float32;
+        return differences.empty() && !planned.noiseless ? MessagePrecision::nibble
+                                                         : MessagePrecision::float32;
     }
     const bool nibble = *config.precision == MessagePrecision::nibble;
     const std::string& obstacle = nibble ? differences : rounding;
@@ -94,6 +115,25 @@ MessagePrecision settled_precision(const TrainConfig& config,
                                   message_precisions.name_of(*config.precision),
                                   obstacle,
                                   nibble && rounding.empty() ? "auto, float32, " : ""));
+}
+
+}  // namespace
+
+MessagePrecision settled_precision(const TrainConfig& config,
+                                   const NoisePlan& plan,
+                                   const Topography& topography,
+                                   bool fixed_inputs) {
+    return precision_for(config, messages_of(plan), topography, fixed_inputs);
+}
+
+MessagePrecision expected_precision(const TrainConfig& config,
+                                    const Topography& topography,
+                                    bool fixed_inputs) {
+    if (config.precision) return *config.precision;
+    return precision_for(config,
+                         messages_of(find_mechanism("mechanism", config.plan.mechanism)),
+                         topography,
+                         fixed_inputs);
 }
 
 MessagePrecision survey_precision(const TrainConfig& config) {

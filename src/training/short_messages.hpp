@@ -18,6 +18,11 @@ namespace sotto {
                                                  const Topography& topography,
                                                  bool fixed_inputs);
 
+/// The same before a plan is made, to choose --gossip-steps by; what cannot be is refused later.
+[[nodiscard]] MessagePrecision expected_precision(const TrainConfig& config,
+                                                  const Topography& topography,
+                                                  bool fixed_inputs);
+
 /// What messages of rounds that measure data have: those are few, and never short.
 [[nodiscard]] MessagePrecision survey_precision(const TrainConfig& config);
 

@@ -216,6 +216,22 @@ TEST(GossipChoice, KeepsWithinBytes) {
         "max-bytes");
 }
 
+TEST(GossipChoice, TakesNoMoreShortMessagesThanFitIntoOneLong) {
+    const Topography topography = sparse_topography(12);
+    PlanConfig config = left_open("corn");
+    const GossipChoice free = choose_gossip_steps(config, topography, {}, 80);
+    ASSERT_GT(free.chosen, 2);
+    const GossipChoice capped = choose_gossip_steps(config, topography, {}, 80, 80 * 2.5);
+    EXPECT_EQ(capped.candidates.back().steps, 2);
+    EXPECT_LE(noise_of(config, topography, capped.chosen), 1.1 * capped.candidates.back().noise);
+    EXPECT_TRUE(capped.limited);
+    // Messages that are no shorter are not limited, and --max-bytes replaces the limit.
+    EXPECT_EQ(choose_gossip_steps(config, topography, {}, 80, 80).chosen, free.chosen);
+    EXPECT_EQ(choose_gossip_steps(config, topography, {}, 80, 80 * 100.0).chosen, free.chosen);
+    config.max_bytes = 1e12;
+    EXPECT_EQ(choose_gossip_steps(config, topography, {}, 80, 80 * 2.5).chosen, free.chosen);
+}
+
 TEST(GossipChoice, IsOneStepWhereNothingIsMixedOrPlanned) {
     const Topography topography = sparse_topography(8);
     for (const char* mechanism : {"cdp", "none", "zip-dl"})

@@ -55,6 +55,21 @@ TEST(SettledPrecision, IsTheShortestThatIsPossible) {
     EXPECT_EQ(settled(config), MessagePrecision::float64);
 }
 
+TEST(ExpectedPrecision, IsWhatIsSettledLater) {
+    const TemporaryFolder folder;
+    for (const char* mechanism : {"pairs", "cdp", "ldp"})
+        for (const std::optional<MessagePrecision> asked :
+             {std::optional<MessagePrecision>(), std::optional(MessagePrecision::float64)}) {
+            TrainConfig config = of_precision(folder, asked);
+            config.plan.mechanism = mechanism;
+            const auto network = make_memory_network(config.graph.topology.agents, 1);
+            const PreparedRun prepared = test::prepare(config, *network);
+            EXPECT_EQ(expected_precision(config, prepared.run.topography, false),
+                      network->message_precision())
+                << mechanism;
+        }
+}
+
 TEST(SettledPrecision, IsNoNibbleWhereDifferencesMeanNothing) {
     const TemporaryFolder folder;
     const auto with = [&](auto&& change) {
