@@ -13,7 +13,7 @@ import grid
 
 AGENTS, EPSILON = 20, 1
 SEEDS = [1, 2] if common.QUICK else [1, 2, 3]
-MANY = {"precision": "nibble", "gossip": "optimal", "gossip_steps": "auto"}
+MANY = {"precision": "nibble", "gossip": "chebyshev", "gossip_steps": "auto"}
 WAYS = {
     "plain": {},
     "nibbles": {"precision": "nibble"},

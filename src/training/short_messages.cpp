@@ -63,6 +63,9 @@ std::string obstacle_to_differences(const TrainConfig& config,
                "neighbours' messages holds for one matrix";
     if (config.plan.correction == Correction::tracking)
         return "with --correction tracking, whose rounds send directions and models in turn";
+    // Its weights may be in the thousands, of both signs.
+    if (config.plan.gossip == GossipRule::optimal)
+        return "with --gossip optimal, whose weights multiply what is rounded away";
     if (config.plan.precondition_every > 0)
         return "with --precondition-every, whose exchanges of models have no predicted steps";
     try {

@@ -90,6 +90,21 @@ TEST(OptimalGossip, OfOneExchangeMovesFurtherThanTheMean) {
     EXPECT_NEAR(gossip.share(0) + gossip.share(1), 1, 1e-15);
 }
 
+TEST(OptimalGossip, MayHaveWeightsOfThousands) {
+    // A ring of 20 has ten eigenvalues beside that of the mean: ten exchanges leave nothing, and
+    // would multiply what is rounded away in each. So messages of 4 bits are refused.
+    const MixingMatrix mixing = mixing_to_combine(test::make_graph(Topology::ring, 20));
+    const auto size_of_weights = [&](int steps) {
+        const GossipPolynomial gossip =
+            optimal_gossip(mixing, steps, gain_of_horizon(), NoiseKind::correlated);
+        double sum = 0;
+        for (int k = 0; k <= steps; ++k) sum += std::abs(gossip.share(k));
+        return sum;
+    };
+    EXPECT_NEAR(size_of_weights(2), 2.2, 0.2);
+    EXPECT_GT(size_of_weights(10), 1000);
+}
+
 TEST(OptimalGossip, IsThatOfOneExchangeWhereThisIsConsensus) {
     const MixingMatrix mixing = mixing_to_combine(test::make_graph(Topology::complete, 5));
     EXPECT_TRUE(optimal_gossip(mixing, 3, gain_of_horizon(), NoiseKind::correlated).plain());

@@ -46,6 +46,10 @@ TEST(SettledPrecision, IsTheShortestThatIsPossible) {
     expect_contains(refused(config),
                     "precision: nibble is not possible with --correction tracking");
     config.plan.correction = Correction::none;
+    config.plan.gossip = GossipRule::optimal;
+    EXPECT_EQ(settled(config), MessagePrecision::float32);
+    expect_contains(refused(config), "with --gossip optimal, whose weights multiply");
+    config.plan.gossip = GossipRule::plain;
     config.secure_sum = true;
     EXPECT_EQ(settled(config), MessagePrecision::float64);
     expect_contains(refused(config), "with --secure-sum on, whose shares");
