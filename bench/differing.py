@@ -67,20 +67,20 @@ def row_of(table, cell):
     mean = lambda key: sum(run[key] for run in runs) / len(runs)
     plain = cell | {"way": PLAIN}
     less = "" if cell["way"] in (PLAIN, "cdp", "central") else "{:+.4f} ± {:.4f}".format(*table.difference(cell, plain))
-    return [cell["data"], cell["graph"], cell["way"], grid.text_of(table.find(cell)), less, f"{mean('gossip_steps'):.1f}",
+    return [cell["graph"], cell["way"], grid.text_of(table.find(cell)), less, f"{mean('gossip_steps'):.1f}",
             f"{1e-6 * mean('bytes_sent'):.1f}" if cell["graph"] else "", f"{mean('loop_seconds'):.1f}"]
-
-
-def markdown(columns, rows):
-    return "".join("| " + " | ".join(row) + " |\n" for row in [columns, ["---"] * len(columns), *rows])
 
 
 def write(name):
     table = table_of(name)
-    rows = [row_of(table, cell) for cell in cells_of(table.settings["task"])]
-    table.write(f"{name}: accuracy of agents' own models without knobs, epsilon {EPSILON} for one record, {AGENTS} agents,\n{len(SEEDS)} seeds; "
-                "differences are paired, with 95% intervals.\n\n"
-                f"{name}:\n\n" + markdown(["data", "graph", "messages", "accuracy", "more than plain", "K", "MB sent", "loop, s"], rows))
+    text = (f"{name}: accuracy of agents' own models without knobs, epsilon {EPSILON} for one record, {AGENTS} agents,\n{len(SEEDS)} seeds; "
+            "differences are paired, with 95% intervals.\n")
+    for data in table.settings["task"]["partitions"]:
+        rows = [row_of(table, cell) for cell in cells_of(table.settings["task"]) if cell["data"] == data]
+        text += f"\n{name}, {data}:\n\n" + "".join(
+            "| " + " | ".join(row) + " |\n"
+            for row in [["graph", "messages", "accuracy", "more than plain", "K", "MB sent", "loop, s"], ["---"] * 7, *rows])
+    table.write(text)
 
 
 if __name__ == "__main__":
