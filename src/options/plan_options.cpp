@@ -507,8 +507,7 @@ exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, 
 which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.
 `optimal`: agents keep the combination of the messages of `chebyshev` that leaves least noise by the plan's utility, for
 noise that agents share with others (with noise of each agent's own: of such noise); at K = 2 and 4 that is much less than
-either leaves. No secure sums and no `--precision nibble`, because its weights may be large and of both signs; partial
-views are bounded by all messages.)",
+either leaves. No secure sums and no `--precision nibble` (large weights); partial views are bounded by all messages.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",
