@@ -1,8 +1,8 @@
 """Data that differ between agents, without knobs: accuracy of agents' own models by correction, exchanges and format of messages.
 
 20 agents, epsilon 1 for one record, noise of `pairs` that withstands any one curious agent, --tune auto: batches, rounds, clip and steps
-are chosen by the program, and what it measures for that is part of epsilon. plain: one exchange of float64 a round, no correction. cdp: a trusted
-aggregator. central: one agent has all data. Graphs and how data are spread vary by seed.
+are chosen by the program, and what it measures for that is part of epsilon. plain: one exchange of float64 a round, no correction. cdp: a
+trusted aggregator. central: one agent has all data. Graphs and how data are spread vary by seed.
 
 bench/run differing, or python3 bench/differing.py softmax ...: only these tasks.
 """

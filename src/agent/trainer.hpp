@@ -223,7 +223,7 @@ class Trainer {
               Eigen::Index first,
               Eigen::Ref<Eigen::VectorXd> message,
               const Direction& by) const;
-    /// The former.
+    /// Sets them to x_u - eta_t P u_u - eta_t l2 x_u, with or without tracking. @param by u_u.
     template <class Direction>
     void move_model(double step,
                     Eigen::Index agent,

@@ -275,9 +275,10 @@ std::string text_of(const GossipChoice& choice) {
                        choice.chosen,
                        chosen->noise / choice.trusted,
                        choice.candidates.front().noise / choice.trusted,
-                       choice.limited ? " (more exchanges than bytes, or 256, allow would leave "
-                                        "less: --max-bytes)"
-                                      : "");
+                       choice.limited
+                           ? " (more exchanges would leave less, but they are limited by "
+                             "their bytes, see --max-bytes, or to 256)"
+                           : "");
 }
 
 bool leaves_shape_open(const AskedPlan& config) {
