@@ -5,10 +5,12 @@ server, any one (two) of the agents may be curious. corn: seeds shared by all. l
 trains on its own shard and tells nobody: all of them without knobs (--tune auto), their measurement in their epsilon. cyclic: pairs
 where every record counts in the rounds that are its turn, for which there is no such rule: with rounds, batches and clip of the task
 and a step size chosen on held-out training records, which no epsilon counts; so are all of the slow CNN. none: pairs at an epsilon of
-100, where noise hardly matters (the CNN: without any).
+100, where noise hardly matters (the CNN: without any). 20 agents whose data are alike; hospitals: four sites, of whose records a fifth, drawn
+anew for every seed, tests all ways, and alone is one hospital after the other.
 
 bench/run price, or python3 bench/price.py a9a ...: only these tasks.
 """
+import csv
 import gzip
 import pathlib
 import random
@@ -17,6 +19,7 @@ import sys
 
 import common
 import grid
+import tune
 
 AGENTS = 20
 WAYS = {
@@ -42,10 +45,12 @@ TASKS = {
             "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2], "by_hand": list(WAYS), "final_gossip": 0},
     "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
+    "hospitals": {"task": "logistic", "metric": "test_accuracy", "step_sizes": [None], "seeds": list(range(1, 21)),
+                  "ways": ["none", "central", "cdp", "pairs, q = 1", "ldp", "alone"]},
 }
+SITES = ["cleveland", "hungarian", "switzerland", "va"]
 EPSILONS = [0.5, 1, 2, 4, 8]
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102, 103]
-NOISY = [way for way in WAYS if way != "none"]
 BY_HAND, NO_LIMIT = ["pairs, cyclic"], 100
 
 
@@ -78,6 +83,30 @@ def shard(task, seed):
     return path
 
 
+def hospitals(way, seed):
+    """Tables of a way's training, and of the fifth of all records that tests it; made once."""
+    folder = common.BUILD / "shards" / f"hospitals-{seed}"
+    tables = [sorted((folder / site).with_suffix(".csv") for site in SITES), [folder / "central" / "all.csv"], [folder / "test" / "all.csv"]]
+    if not tables[-1][0].exists():
+        dice, trained, tested = random.Random(seed), [], []
+        for path in tables[0]:
+            head, *rows = list(csv.reader(open(common.ROOT / "examples" / "heart" / path.name, encoding="utf-8")))
+            dice.shuffle(rows)
+            own = rows[len(rows) // 5:]
+            trained, tested = trained + own, tested + rows[:len(rows) // 5]
+            write_table(path, [head, *own])
+        write_table(tables[1][0], [head, *trained])
+        write_table(tables[2][0], [head, *tested])
+    data = {"central": tables[1][0], "alone": tables[0][seed % len(SITES)]}.get(way, folder / "*.csv")
+    return {"data": data, "test_data": tables[2][0]}
+
+
+def write_table(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
 def write_compressed(path, content):
     new = path.with_name(path.name + ".new")
     new.write_bytes(gzip.compress(content, 1))
@@ -87,11 +116,14 @@ def write_compressed(path, content):
 def options_of(task, cell, step, seed, testing):
     way = cell["way"]
     alone, central = way == "alone", way == "central"
-    agents = 1 if alone or central else AGENTS
     options = {
-        "task": task["task"], "data": shard(task, seed) if alone else common.data_file(task["data"]), "partition": "iid",
-        "agents": agents, "adjacency": "record-add-remove", "delta": 1e-5, "seed": seed, "graph_seed": seed, "noise_seed": seed,
+        "task": task["task"], "adjacency": "record-add-remove", "delta": 1e-5, "seed": seed, "graph_seed": seed, "noise_seed": seed,
         "eval_every": 100000, "final_gossip": task.get("final_gossip", "auto")} | WAYS[way]
+    if "data" in task:
+        options |= {"data": shard(task, seed) if alone else common.data_file(task["data"]), "partition": "iid",
+                    "agents": 1 if alone or central else AGENTS}
+    else:
+        options |= {name: text for name, text in tune.HEART.items() if name != "data"} | hospitals(way, seed)
     if way in task.get("by_hand", BY_HAND):
         options |= {"batch_size": task["batch_size"], "rounds": task["rounds"], "clip_norm": task["clip_norm"], "step_size": step}
     if task["metric"] == "test_loss":  # as [U] does: in variances of the target
@@ -106,6 +138,8 @@ def options_of(task, cell, step, seed, testing):
         options["mechanism"] = "none"
     else:
         options["epsilon"] = NO_LIMIT
+    if "data" not in task:
+        return options
     if testing and task["test_data"]:
         options["test_data"] = common.data_file(task["test_data"])
     else:
@@ -117,34 +151,41 @@ def table_of(name, folder=None, small=common.QUICK):
     """Every way at every epsilon; what is in the results file is not measured again.
     small: only see that everything works. folder: of the results file, if it is not kept with the others."""
     task = TASKS[name] | ({"rounds": 20, "step_sizes": [1, 2, 4]} if small else {})
+    seeds = task.get("seeds", SEEDS)
     epsilons = [1] if small else task.get("epsilons", EPSILONS)
     by_hand = task.get("by_hand", BY_HAND)
     settings = {"task": task, "by_hand": by_hand, "epsilons": epsilons, "step_sizes": task["step_sizes"], "widen": 2,
                 "validation_seeds": VALIDATION[:1] if small else task.get("validation_seeds", VALIDATION),
-                "seeds": SEEDS[:2] if small else SEEDS, "agents": AGENTS}
+                "seeds": seeds[:2] if small else seeds, "agents": AGENTS}
     table = grid.Grid(f"price_{name}", settings, lambda *cell: options_of(task, *cell), task["metric"],
                       largest_is_best=task["metric"] == "test_accuracy", folder=folder, searched=lambda cell: cell["way"] in by_hand)
     table.measure([{"way": "none", "epsilon": 0}] +
-                  [{"way": way, "epsilon": epsilon} for epsilon in epsilons for way in NOISY])
+                  [{"way": way, "epsilon": epsilon} for epsilon in epsilons for way in noisy_ways(task)])
     return table
+
+
+def noisy_ways(task):
+    return [way for way in task.get("ways", WAYS) if way != "none"]
 
 
 def write(name):
     table = table_of(name)
     task, epsilons, seeds = (table.settings[key] for key in ("task", "epsilons", "seeds"))
-    by_hand = f"T = {task['rounds']}, batches of {task['batch_size']} an agent, step size chosen for every cell on held-out training records,"
-    protocol = (f"each way's first run without knobs, cyclic:\n{by_hand}" if "by_hand" not in task else by_hand)
+    protocol = "each way's first run without knobs"
+    if "rounds" in task:
+        by_hand = f"T = {task['rounds']}, batches of {task['batch_size']} an agent, step size chosen for every cell on held-out training records"
+        protocol = f"{by_hand},\nat no edge" if "by_hand" in task else f"{protocol}, cyclic:\n{by_hand},\nat no edge"
     table.write(
-        f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(seeds)} seeds with 95% intervals; {AGENTS} agents,\n"
-        f"record-add-remove, delta = 1e-5, {protocol}\nat no edge. Without a limit of epsilon: "
-        f"{grid.text_of(table.find({'way': 'none'}))}.\n\n" +
-        grid.markdown("epsilon", epsilons, NOISY, lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})) +
-        paired(table, epsilons))
+        f"{name}: {task['metric'].replace('_', ' ')} of the agents' own models, {len(seeds)} seeds with 95% intervals; "
+        f"{AGENTS if 'data' in task else len(SITES)} agents,\nrecord-add-remove, delta = 1e-5, {protocol}. Without a limit of epsilon: "
+        f"{grid.text_of(table.find({'way': 'none'}))}.\n\n{name}, every cell:\n\n" +
+        grid.markdown("epsilon", epsilons, noisy_ways(task), lambda epsilon, way: table.find({"way": way, "epsilon": epsilon})) +
+        paired(table, task, epsilons))
 
 
-def paired(table, epsilons):
+def paired(table, task, epsilons):
     """What pairs have more than every other way, seed by seed."""
-    others = [way for way in NOISY if way != OURS]
+    others = [way for way in noisy_ways(task) if way != OURS]
     text = f"\n{OURS} less the others, seed by seed:\n\n| epsilon | " + " | ".join(others) + " |\n|---|"
     text += "---|" * len(others) + "\n"
     for epsilon in epsilons:

@@ -107,6 +107,10 @@ struct OpenChoices {
     bool gossip_steps = false;  ///< K: --gossip-steps auto
     bool final_gossip = false;  ///< L: --final-gossip not given
     bool correction = false;    ///< --correction auto
+    bool gossip = false;        ///< weights of the exchanges, to be chosen with K
+    /// --gossip and --gossip-steps are not given: settle_exchanges() chooses them for the tuning
+    /// rule, and without it they are plain and 1.
+    bool usual_gossip = false, usual_gossip_steps = false;
     // --rounds, --batch-size, --clip-norm and --step-size auto; choose_rounds() and choose_step()
     // (planning/tuning.hpp) choose them.
     bool rounds = false, batch_size = false, clip_norm = false, step_size = false;
@@ -247,7 +251,7 @@ struct TrainConfig {
     std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
     bool link_encryption = true;            ///< over MPI; one process has no wire
     /// Of messages between agents; none: the shortest that is possible.
-    std::optional<MessagePrecision> precision = MessagePrecision::float64;
+    std::optional<MessagePrecision> precision;
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size

@@ -496,7 +496,11 @@ Only the first exchange of a round reveals something new; the others cost time a
 for the number of steps. `auto` takes the smallest K whose planned noise is within a tenth of the trusted aggregator's,
 or within a tenth of what the mechanism leaves if all agents have the same model after every round. `--max-bytes` limits
 it; without that option, messages shorter than float64 (`--precision`) are sent at most as often as they fit into one
-exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of a run keeps the choice.)",
+exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, and config.ini of a run keeps the choice.
+
+In `sotto train`, the default is `auto` where the rule of `--tune` chooses something, so that rounds and steps are those
+for the noise that K leaves; with `--max-bytes` K is chosen after the rounds. The default is 1 elsewhere and with
+`--mixing optimised`.)",
           .ranks_must_agree = true,
           .shapes_sums = true},
          gossip_steps()},
@@ -507,7 +511,10 @@ exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, 
 which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.
 `optimal`: agents keep the combination of the messages of `chebyshev` that leaves least noise by the plan's utility, for
 noise that agents share with others (with noise of each agent's own: of such noise); at K = 2 and 4 that is much less than
-either leaves. No secure sums and no `--precision nibble` (large weights); partial views are bounded by all messages.)",
+either leaves. No secure sums and no `--precision nibble` (large weights); partial views are bounded by all messages.
+
+In `sotto train`, where the default of `--gossip-steps` is `auto`, the default here is `chebyshev`. If bytes limit K, it
+is the one of the three that leaves least noise.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",

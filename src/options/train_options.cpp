@@ -261,6 +261,8 @@ TrainConfig read_train_config(const OptionTexts& given) {
     TrainConfig config = train_option_set().read(with_default_clip(
         with_tuning(with_default_participation(with_task_defaults(with_agents_of_files(given))))));
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
+    config.plan.open.usual_gossip = !given.contains("gossip");
+    config.plan.open.usual_gossip_steps = !given.contains("gossip-steps");
     settle_train_config(config);
     (void)as_ini(config);
     return config;

@@ -258,6 +258,33 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
     return choice;
 }
 
+GossipChoice choose_gossip(PlanConfig config,
+                           const Topography& topography,
+                           const std::vector<Eigen::Index>& records,
+                           double message_bytes,
+                           double usual_bytes,
+                           bool nibbles) {
+    std::vector<GossipRule> rules{GossipRule::plain};
+    const MixingMatrix& mixing = topography.mixing;
+    if (mixing.symmetric() && mixing_radius(mixing) < 1) {
+        rules = {GossipRule::chebyshev, GossipRule::plain};
+        if (!nibbles) rules.push_back(GossipRule::optimal);
+    }
+    GossipChoice best;
+    for (const GossipRule rule : rules) {
+        config.gossip = rule;
+        GossipChoice choice =
+            choose_gossip_steps(config, topography, records, message_bytes, usual_bytes);
+        if (choice.candidates.empty()) return choice;
+        choice.gossip =
+            choice.chosen == 1 && rule == GossipRule::chebyshev ? GossipRule::plain : rule;
+        if (best.candidates.empty() || choice.best().noise < best.best().noise)
+            best = std::move(choice);
+        if (!best.limited) break;
+    }
+    return best;
+}
+
 std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,
                                                   const Topography& topography,
                                                   const std::vector<Eigen::Index>& records,
@@ -267,13 +294,15 @@ std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,
     return plans.all();
 }
 
+const GossipCandidate& GossipChoice::best() const {
+    return *std::ranges::find(candidates, chosen, [](const GossipCandidate& c) { return c.steps; });
+}
+
 std::string text_of(const GossipChoice& choice) {
     if (choice.candidates.empty()) return {};
-    const auto chosen = std::ranges::find(
-        choice.candidates, choice.chosen, [](const GossipCandidate& c) { return c.steps; });
     return fmt::format("K = {}: noise {:.3g} times the trusted aggregator's, {:.3g} with K = 1{}",
                        choice.chosen,
-                       chosen->noise / choice.trusted,
+                       choice.best().noise / choice.trusted,
                        choice.candidates.front().noise / choice.trusted,
                        choice.limited
                            ? " (more exchanges would leave less, but they are limited by "

@@ -60,6 +60,9 @@ struct GossipChoice {
     double wanted = 0;                        ///< noise that K had to reach
     double trusted = 0;                       ///< of a trusted aggregator
     bool limited = false;                     ///< by bytes, or by most_gossip_steps
+    GossipRule gossip = GossipRule::plain;    ///< weights of the exchanges
+    /// The candidate of K. Precondition: there are candidates.
+    [[nodiscard]] const GossipCandidate& best() const;
 };
 
 /// The largest K that is tried.
@@ -77,6 +80,17 @@ inline constexpr int most_gossip_steps = 256;
                                                const std::vector<Eigen::Index>& records,
                                                double message_bytes,
                                                double usual_bytes = 0);
+
+/// The same where the weights of exchanges are open too: Chebyshev weights if K is not limited with
+/// them; otherwise those of Chebyshev, plain and (unless `nibbles`) optimal ones that leave least
+/// noise. Plain ones if the mixing matrix is not symmetric, or K = 1.
+/// @throws as planning. Cost: up to three times that of choose_gossip_steps.
+[[nodiscard]] GossipChoice choose_gossip(PlanConfig config,
+                                         const Topography& topography,
+                                         const std::vector<Eigen::Index>& records,
+                                         double message_bytes,
+                                         double usual_bytes,
+                                         bool nibbles);
 
 /// Plans for K = 1, 2, 4 and 8, to show to the user. @throws as planning. Cost: four plans.
 [[nodiscard]] std::vector<GossipCandidate> compare_gossip_steps(

@@ -8,6 +8,7 @@
 #include "core/numbers.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/corrections.hpp"
+#include "planning/tuning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 
@@ -123,21 +124,36 @@ GossipChoice settle_gossip_steps(AskedPlan& plan,
         return static_cast<double>(
             piece_bytes(precision, static_cast<std::size_t>(inputs.dimension)));
     };
+    const bool weights_too = plan.open.gossip;
     const std::string said = decider.decide(
         {"K", "--gossip-steps auto", "--gossip-steps K"}, plan.open.gossip_steps, [&] {
-            choice = choose_gossip_steps(plan,
+            const double own = bytes_with(inputs.precision),
+                         usual = bytes_with(MessagePrecision::float64);
+            choice = weights_too
+                         ? choose_gossip(plan,
                                          inputs.topography,
                                          inputs.records,
-                                         bytes_with(inputs.precision),
-                                         bytes_with(MessagePrecision::float64));
-            return std::to_string(choice.chosen);
+                                         own,
+                                         usual,
+                                         inputs.precision == MessagePrecision::nibble)
+                         : choose_gossip_steps(plan, inputs.topography, inputs.records, own, usual);
+            return weights_too ? fmt::format("{} {}", choice.chosen, name_of(choice.gossip))
+                               : std::to_string(choice.chosen);
         });
     decider.together([&] {
         if (said.empty()) return;
-        plan.gossip_steps = static_cast<int>(parse_integer("gossip-steps", said));
+        const std::vector<std::string_view> words = split(said, ' ');
+        if (words.size() != (weights_too ? 2U : 1U))
+            throw NetworkError(
+                fmt::format("rank 0 chose '{}' for --gossip-steps auto (allowed: K{})",
+                            said,
+                            weights_too ? " and weights of --gossip" : ""));
+        plan.gossip_steps = static_cast<int>(parse_integer("gossip-steps", words[0]));
         require_in_range("gossip-steps", plan.gossip_steps, 1, most_gossip_steps);
+        if (weights_too) plan.gossip = parse_gossip_rule("gossip", words[1]);
+        require_possible_smoothing(plan, inputs.topography);
     });
-    plan.open.gossip_steps = false;
+    plan.open.gossip_steps = plan.open.gossip = false;
     return choice;
 }
 
@@ -166,6 +182,25 @@ void require_given_values(const AskedPlan& asked) {
 Settlement settle(const AskedPlan& asked, const PlanInputs& inputs) {
     require_given_values(asked);
     return settled_by({nullptr, true}, asked, inputs);
+}
+
+GossipChoice settle_exchanges(AskedPlan& plan,
+                              const PlanInputs& inputs,
+                              Control& network,
+                              bool solves) {
+    const bool usual = mixes_hidden_models(plan) && !inputs.designed_mixing;
+    if (plan.max_bytes || !(plan.open.gossip_steps || (plan.open.usual_gossip_steps && usual)))
+        return {};
+    const Decider decider(&network, solves);
+    settle_correction(plan, inputs, decider);
+    AskedPlan compared = with_all_records(plan);
+    compared.open.gossip_steps = true;
+    compared.open.gossip = plan.open.usual_gossip && usual;
+    GossipChoice choice = settle_gossip_steps(compared, inputs, decider);
+    plan.gossip = compared.gossip;
+    plan.gossip_steps = compared.gossip_steps;
+    plan.open.gossip_steps = false;
+    return choice;
 }
 
 Settlement settle(const AskedPlan& asked, const PlanInputs& inputs, Control& network, bool solves) {

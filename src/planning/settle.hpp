@@ -47,6 +47,16 @@ void require_given_values(const AskedPlan& asked);
                                 Control& network,
                                 bool solves);
 
+/// Chooses the correction, K and the weights of exchanges before the tuning rule chooses rounds,
+/// since it counts the noise that they leave (by with_all_records). K is chosen if it is
+/// --gossip-steps auto or not given, weights if they are not given. Chooses nothing with
+/// --max-bytes, for which rounds must be known; nothing that is not given where messages are not
+/// mixed or mixing weights are made for K = 1. COLLECTIVE. @throws as settle().
+[[nodiscard]] GossipChoice settle_exchanges(AskedPlan& plan,
+                                            const PlanInputs& inputs,
+                                            Control& network,
+                                            bool solves);
+
 /// An open option, for messages.
 struct OpenChoice {
     std::string_view what;     ///< "K"

@@ -121,9 +121,6 @@ NoisePlan plan_of_surveys(const NoisePlan& training, const std::vector<Eigen::In
     return own_noise_of(training).value_or(training);
 }
 
-namespace {
-
-/// The plan in units of the clip, with all records in every round.
 PlanConfig with_all_records(PlanConfig config) {
     constexpr long rounds_to_compare = 400;
     config.rounds = rounds_to_compare;
@@ -137,6 +134,8 @@ PlanConfig with_all_records(PlanConfig config) {
     config.survey_share = 0;
     return config;
 }
+
+namespace {
 
 /// Share of an agent's records in a batch; at most 1.
 double share_of(const BatchSize& size, double records) {

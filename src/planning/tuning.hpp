@@ -75,6 +75,10 @@ struct StepCase {
 /// Rounded to four digits, alike on all machines.
 [[nodiscard]] double rounded_to_digits(double value);
 
+/// The plan by which the rule compares noise: in units of the clip, with all records in each of 400
+/// rounds, for the last models.
+[[nodiscard]] PlanConfig with_all_records(PlanConfig config);
+
 /// What is measured in paid rounds before the training, one for each kind.
 struct Measured {
     bool moments = false;  ///< of columns, which scale them

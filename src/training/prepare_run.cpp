@@ -254,22 +254,23 @@ bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) 
                                           !one_file_an_agent(config.task));
 }
 
+PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const LocalTask& task) {
+    return {.topography = there.topography,
+            .records = task.records,
+            .dimension = static_cast<long>(task.initial.size()),
+            .precision = expected_precision(config, there.topography, task.fixed_inputs),
+            .rounds_alone = config.asks_about_rounds_alone(),
+            .secure_sum = config.secure_sum,
+            .designed_mixing = is_optimised(config.graph)};
+}
+
 /// Chooses everything that config.plan leaves open. COLLECTIVE.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
                         const LocalTask& task) {
     Settlement settlement =
-        settle(config.plan,
-               {.topography = there.topography,
-                .records = task.records,
-                .dimension = static_cast<long>(task.initial.size()),
-                .precision = expected_precision(config, there.topography, task.fixed_inputs),
-                .rounds_alone = config.asks_about_rounds_alone(),
-                .secure_sum = config.secure_sum,
-                .designed_mixing = is_optimised(config.graph)},
-               network,
-               there.solves);
+        settle(config.plan, inputs_of(config, there, task), network, there.solves);
     // config.ini keeps `auto` where there is no temporal factor.
     const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
     static_cast<PlanConfig&>(config.plan) = std::move(settlement.plan);
@@ -305,12 +306,14 @@ TuningWishes wishes_of(const TrainConfig& config,
     return wishes;
 }
 
-/// Chooses rounds and batches that are left to the tuning rule, and what is measured. COLLECTIVE.
+/// Chooses rounds and batches that are left to the tuning rule, and before them exchanges, and what
+/// is measured. COLLECTIVE.
 Tuning tune(TrainConfig& config,
             Network& network,
             const Participants& there,
             LocalTask& task,
-            bool handed) {
+            bool handed,
+            GossipChoice& exchanges) {
     constexpr const char* by_moments =
         "Columns of numbers are cut to bounds that are public (--bounds), and standardised by mean "
         "and deviation of all agents' records as far as noise shows them. These are learnt in a "
@@ -319,12 +322,12 @@ Tuning tune(TrainConfig& config,
         "Columns of numbers are cut to bounds that are public (--bounds) and scaled by them alone: "
         "there are so few records that noise would hide their means and deviations, so nothing was "
         "spent on these.";
-    Tuning tuning = settle_tuning(config.plan,
-                                  wishes_of(config, there, task, handed),
-                                  there.topography,
-                                  task.records,
-                                  network,
-                                  there.solves);
+    const TuningWishes wishes = wishes_of(config, there, task, handed);
+    if (config.plan.open.tuned() && wishes.obstacle.empty() && wishes.no_rule.empty())
+        exchanges =
+            settle_exchanges(config.plan, inputs_of(config, there, task), network, there.solves);
+    Tuning tuning =
+        settle_tuning(config.plan, wishes, there.topography, task.records, network, there.solves);
     if (columns_to_learn(task) == 0) return tuning;
     task.statements.emplace_back(tuning.measured.moments ? by_moments : by_bounds);
     if (tuning.measured.moments) return tuning;
@@ -492,9 +495,11 @@ PreparedRun prepare_run(const TrainConfig& asked,
         start_joining_agents(*resumption, task, config);
     }
     Tuning tuning;
+    GossipChoice exchanges;
     if (!resumption || !resumption->going_on)
-        tuning = tune(config, network, there, task, make_task != nullptr);
+        tuning = tune(config, network, there, task, make_task != nullptr, exchanges);
     PlanChoices choices = settle_plan(config, network, there, task);
+    if (!exchanges.candidates.empty()) choices.gossip = std::move(exchanges);
     learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
