@@ -34,6 +34,7 @@ WAYS = {
     "pairs, cyclic": {"mechanism": "pairs"},
 }
 OURS = "pairs, q = 1"
+SHOWN = ["none", "central", "cdp", "pairs, q = 1", "ldp", "alone"]
 TASKS = {
     "a9a": {"task": "logistic", "data": "a9a.gz", "test_data": "a9a.t.gz", "records": 32561, "rounds": 200,
             "batch_size": 64, "clip_norm": 0.5, "step_sizes": [0.5, 1, 2], "metric": "test_accuracy"},
@@ -45,10 +46,14 @@ TASKS = {
             "metric": "test_accuracy", "validation_seeds": [101], "epsilons": [2], "by_hand": list(WAYS), "final_gossip": 0},
     "housing": {"task": "mlp", "hidden": 64, "data": "cal_housing.data.gz", "test_data": None, "records": 20640,
                 "rounds": 200, "batch_size": 32, "clip_norm": 1.0, "step_sizes": [0.02, 0.05, 0.1], "metric": "test_loss"},
-    "hospitals": {"task": "logistic", "metric": "test_accuracy", "step_sizes": [None], "seeds": list(range(1, 21)),
-                  "ways": ["none", "central", "cdp", "pairs, q = 1", "ldp", "alone"]},
+    "softmax": {"task": "softmax", "data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz",
+                "metric": "test_accuracy", "step_sizes": [None], "ways": SHOWN},
+    "hospitals": {"task": "logistic", "metric": "test_accuracy", "step_sizes": [None], "seeds": list(range(1, 21)), "ways": SHOWN},
 }
 SITES = ["cleveland", "hungarian", "switzerland", "va"]
+# All columns count as numbers: some categories occur in one hospital only.
+BOUNDS = ("age=0:110,sex=0:1,cp=1:4,trestbps=50:250,chol=0:600,fbs=0:1,restecg=0:2,thalach=50:220,exang=0:1,oldpeak=-3:7,slope=1:3,ca=0:3,"
+          "thal=3:7")
 EPSILONS = [0.5, 1, 2, 4, 8]
 SEEDS, VALIDATION = [1, 2, 3, 4, 5], [101, 102, 103]
 BY_HAND, NO_LIMIT = ["pairs, cyclic"], 100
@@ -123,7 +128,7 @@ def options_of(task, cell, step, seed, testing):
         options |= {"data": shard(task, seed) if alone else common.data_file(task["data"]), "partition": "iid",
                     "agents": 1 if alone or central else AGENTS}
     else:
-        options |= {name: text for name, text in tune.HEART.items() if name != "data"} | hospitals(way, seed)
+        options |= {name: tune.HEART[name] for name in ("label", "missing")} | {"bounds": BOUNDS} | hospitals(way, seed)
     if way in task.get("by_hand", BY_HAND):
         options |= {"batch_size": task["batch_size"], "rounds": task["rounds"], "clip_norm": task["clip_norm"], "step_size": step}
     if task["metric"] == "test_loss":  # as [U] does: in variances of the target

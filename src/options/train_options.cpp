@@ -254,6 +254,8 @@ OptionSet<TrainConfig> train_option_set() {
     set.add(task_options());
     set.add(run_options());
     set.add(peer_options());
+    set.with_standing("gossip-steps", "auto, or 1 with --tune off");
+    set.with_standing("gossip", "chebyshev, or plain with --tune off");
     return set;
 }
 

@@ -232,6 +232,50 @@ TEST(GossipChoice, TakesNoMoreShortMessagesThanFitIntoOneLong) {
     EXPECT_EQ(choose_gossip_steps(config, topography, {}, 80, 80 * 2.5).chosen, free.chosen);
 }
 
+Topography shaped_topography(Topology topology,
+                             int agents,
+                             const std::string& mixing = "metropolis") {
+    GraphConfig config;
+    config.topology.topology = topology;
+    config.topology.agents = agents;
+    config.mixing = mixing;
+    return build_topography(config, 1).topography;
+}
+
+TEST(ChosenGossip, HasChebyshevWeightsUnlessBytesLimitIt) {
+    const Topography ring = shaped_topography(Topology::ring, 20);
+    const PlanConfig config = left_open("corn");
+    const GossipChoice free = choose_gossip(config, ring, {}, 80, 0, true);
+    EXPECT_EQ(free.gossip, GossipRule::chebyshev);
+    EXPECT_EQ(free.chosen, choose_gossip_steps(config, ring, {}, 80).chosen);
+    // Two exchanges leave more with these weights than with plain ones, and least with optimal
+    // ones.
+    const GossipChoice nibbles = choose_gossip(config, ring, {}, 80, 160, true);
+    EXPECT_EQ(nibbles.gossip, GossipRule::plain);
+    EXPECT_EQ(nibbles.chosen, 2);
+    const GossipChoice long_ones = choose_gossip(config, ring, {}, 80, 160, false);
+    EXPECT_EQ(long_ones.gossip, GossipRule::optimal);
+    EXPECT_LT(long_ones.best().noise, nibbles.best().noise);
+    EXPECT_LT(nibbles.best().noise, choose_gossip_steps(config, ring, {}, 80, 160).best().noise);
+}
+
+TEST(ChosenGossip, IsPlainWhereEigenvaluesAreNotRealAndForOneExchange) {
+    EXPECT_EQ(choose_gossip(left_open("corn"),
+                            shaped_topography(Topology::star, 6, "row-stochastic"),
+                            {},
+                            80,
+                            0,
+                            false)
+                  .gossip,
+              GossipRule::plain);
+    const GossipChoice one =
+        choose_gossip(left_open("corn"), shaped_topography(Topology::complete, 5), {}, 80, 0, true);
+    EXPECT_EQ(one.chosen, 1);
+    EXPECT_EQ(one.gossip, GossipRule::plain);
+    EXPECT_TRUE(
+        choose_gossip(left_open("cdp"), sparse_topography(8), {}, 80, 0, true).candidates.empty());
+}
+
 TEST(GossipChoice, IsOneStepWhereNothingIsMixedOrPlanned) {
     const Topography topography = sparse_topography(8);
     for (const char* mechanism : {"cdp", "none", "zip-dl"})

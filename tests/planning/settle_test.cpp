@@ -119,6 +119,69 @@ TEST(SettledPlan, HasTheLeastGossipStepsThatAreEnough) {
     EXPECT_EQ(settle(said, {.topography = topography}).plan.gossip_steps, 3);
 }
 
+/// After settle_exchanges on one process, with nibbles.
+AskedPlan with_exchanges(AskedPlan plan, bool designed_mixing = false) {
+    const Topography topography = random_topography(20);
+    const auto network = make_memory_network(20, 1);
+    const GossipChoice choice = settle_exchanges(plan,
+                                                 {.topography = topography,
+                                                  .dimension = 100,
+                                                  .precision = MessagePrecision::nibble,
+                                                  .designed_mixing = designed_mixing},
+                                                 *network,
+                                                 true);
+    EXPECT_EQ(choice.candidates.empty() ? plan.gossip_steps : choice.chosen, plan.gossip_steps);
+    return plan;
+}
+
+AskedPlan usual_exchanges() {
+    AskedPlan plan(config_of("pairs"));
+    plan.open = {.temporal = false, .usual_gossip = true, .usual_gossip_steps = true};
+    return plan;
+}
+
+TEST(SettledExchanges, AreChosenWhereTheyAreNotGiven) {
+    const AskedPlan chosen = with_exchanges(usual_exchanges());
+    EXPECT_GT(chosen.gossip_steps, 1);
+    EXPECT_EQ(chosen.gossip, GossipRule::chebyshev);
+    EXPECT_FALSE(chosen.open.gossip_steps);
+    EXPECT_EQ(chosen.rounds, usual_exchanges().rounds) << "which the tuning rule chooses later";
+    AskedPlan plain = usual_exchanges();
+    plain.open.usual_gossip = false;
+    EXPECT_EQ(with_exchanges(plain).gossip, GossipRule::plain);
+    EXPECT_GT(with_exchanges(plain).gossip_steps, chosen.gossip_steps);
+}
+
+TEST(SettledExchanges, StayAsGivenAndWhereTheyCannotBeChosenYet) {
+    AskedPlan three = usual_exchanges();
+    three.open.usual_gossip_steps = false;
+    three.gossip_steps = 3;
+    EXPECT_EQ(with_exchanges(three).gossip_steps, 3);
+    EXPECT_EQ(with_exchanges(three).gossip, GossipRule::plain);
+    AskedPlan limited = usual_exchanges();
+    limited.max_bytes = 1e12;
+    limited.open.gossip_steps = true;
+    EXPECT_TRUE(with_exchanges(limited).open.gossip_steps) << "rounds must be known";
+    EXPECT_EQ(with_exchanges(usual_exchanges(), true).gossip_steps, 1);
+    AskedPlan messages = usual_exchanges();
+    messages.mechanism = "muffliato";
+    EXPECT_EQ(with_exchanges(messages).gossip_steps, 1);
+}
+
+TEST(SettledExchanges, AreCheckedByThoseWhoDoNotChoose) {
+    const Topography topography = random_topography(2);
+    const auto heard = [&](const std::string& said) {
+        fuzz::ScriptedNetwork network(2, 1, said, [](int) { return std::vector<std::string>(2); });
+        AskedPlan plan = usual_exchanges();
+        (void)settle_exchanges(plan, {.topography = topography}, network, false);
+        return plan;
+    };
+    EXPECT_EQ(heard("4 chebyshev").gossip_steps, 4);
+    EXPECT_EQ(heard("4 chebyshev").gossip, GossipRule::chebyshev);
+    for (const char* said : {"", "4", "4 chebyshev 1", "0 plain", "257 plain", "4 none"})
+        EXPECT_ANY_THROW((void)heard(said)) << said;
+}
+
 TEST(SettledPlan, KeepsWhereTheTemporalFactorBeginsAnew) {
     const Topography topography = random_topography(6);
     const PlanInputs inputs{.topography = topography, .dimension = many_parameters};
