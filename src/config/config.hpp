@@ -251,7 +251,8 @@ struct TrainConfig {
     std::optional<TrustConfig> trust;       ///< none: peers are unauthenticated
     bool link_encryption = true;            ///< over MPI; one process has no wire
     /// Of messages between agents; none: the shortest that is possible.
-    std::optional<MessagePrecision> precision;
+    std::optional<MessagePrecision> precision = MessagePrecision::float64;
+    bool usual_precision = false;  ///< --precision is not given: none, with the tuning rule
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size

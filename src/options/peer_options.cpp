@@ -158,7 +158,10 @@ is noise, else float32, else float64. Rounding comes after the noise, so no priv
 the noise that should cancel may remain. Noise, gradients and models are computed in float64. Only float64 is possible
 with `--secure-sum on`, with a trusted aggregator, and where inputs are fixed in advance (`averaging`), whose partial
 views would not be exact. Nibbles also need noise on gradients, one mixing matrix for all rounds whose columns sum to
-1, and neither `--precondition-every` nor `--gossip optimal`.)",
+1, and neither `--precondition-every` nor `--gossip optimal`. What is rounded away is a part of a message's noise, so a
+plan for nibbles keeps `--variance-cap` at 10 or below; with `--plan`, use one whose noise is not far above that.
+
+The default is `auto` where the rule of `--tune` chooses something, and elsewhere float64.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, message_precision())},
             mask_partners_option<TrainConfig>()};

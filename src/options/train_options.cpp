@@ -256,6 +256,7 @@ OptionSet<TrainConfig> train_option_set() {
     set.add(peer_options());
     set.with_standing("gossip-steps", "auto, or 1 with --tune off");
     set.with_standing("gossip", "chebyshev, or plain with --tune off");
+    set.with_standing("precision", "auto, or float64 with --tune off");
     return set;
 }
 
@@ -265,6 +266,7 @@ TrainConfig read_train_config(const OptionTexts& given) {
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
     config.plan.open.usual_gossip = !given.contains("gossip");
     config.plan.open.usual_gossip_steps = !given.contains("gossip-steps");
+    config.usual_precision = !given.contains("precision");
     settle_train_config(config);
     (void)as_ini(config);
     return config;

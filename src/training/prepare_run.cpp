@@ -254,11 +254,18 @@ bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) 
                                           !one_file_an_agent(config.task));
 }
 
-PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const LocalTask& task) {
+/// What choices depend on. With nibbles, lowers the plan's cap on variances.
+PlanInputs limit_for_messages(TrainConfig& config,
+                              const Participants& there,
+                              const LocalTask& task) {
+    const MessagePrecision precision =
+        expected_precision(config, there.topography, task.fixed_inputs);
+    if (precision == MessagePrecision::nibble)
+        config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_nibbles);
     return {.topography = there.topography,
             .records = task.records,
             .dimension = static_cast<long>(task.initial.size()),
-            .precision = expected_precision(config, there.topography, task.fixed_inputs),
+            .precision = precision,
             .rounds_alone = config.asks_about_rounds_alone(),
             .secure_sum = config.secure_sum,
             .designed_mixing = is_optimised(config.graph)};
@@ -269,8 +276,8 @@ PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
                         const LocalTask& task) {
-    Settlement settlement =
-        settle(config.plan, inputs_of(config, there, task), network, there.solves);
+    const PlanInputs inputs = limit_for_messages(config, there, task);
+    Settlement settlement = settle(config.plan, inputs, network, there.solves);
     // config.ini keeps `auto` where there is no temporal factor.
     const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
     static_cast<PlanConfig&>(config.plan) = std::move(settlement.plan);
@@ -323,9 +330,11 @@ Tuning tune(TrainConfig& config,
         "there are so few records that noise would hide their means and deviations, so nothing was "
         "spent on these.";
     const TuningWishes wishes = wishes_of(config, there, task, handed);
-    if (config.plan.open.tuned() && wishes.obstacle.empty() && wishes.no_rule.empty())
-        exchanges =
-            settle_exchanges(config.plan, inputs_of(config, there, task), network, there.solves);
+    if (config.plan.open.tuned() && wishes.obstacle.empty() && wishes.no_rule.empty()) {
+        if (config.usual_precision) config.precision.reset();
+        const PlanInputs inputs = limit_for_messages(config, there, task);
+        exchanges = settle_exchanges(config.plan, inputs, network, there.solves);
+    }
     Tuning tuning =
         settle_tuning(config.plan, wishes, there.topography, task.records, network, there.solves);
     if (columns_to_learn(task) == 0) return tuning;
