@@ -107,7 +107,6 @@ struct OpenChoices {
     bool gossip_steps = false;  ///< K: --gossip-steps auto
     bool final_gossip = false;  ///< L: --final-gossip not given
     bool correction = false;    ///< --correction auto
-    bool gossip = false;        ///< weights of the exchanges, to be chosen with K
     /// --gossip and --gossip-steps are not given: settle_exchanges() chooses them for the tuning
     /// rule, and without it they are plain and 1.
     bool usual_gossip = false, usual_gossip_steps = false;

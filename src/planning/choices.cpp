@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/numbers.hpp"
+#include "design/mixing_search.hpp"
 #include "planning/budgets.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/planning.hpp"
@@ -167,6 +168,17 @@ PlanConfig with_gossip_steps(PlanConfig config, int steps) {
     return config;
 }
 
+double rounding_of_nibbles(const PlannedNoise& planned, long rounds) {
+    constexpr double of_variance = 0.06;
+    const NoisePlan& plan = planned.design.plan;
+    double squares = 0;
+    for (const NoiseRow& row : plan.rows)
+        for (const double coefficient : row.coefficients) squares += coefficient * coefficient;
+    const auto agents = static_cast<double>(plan.agents);
+    const double counted = UtilityGain(planned.utility, rounds, GossipPolynomial(1), {}).at(0);
+    return of_variance * counted * squares / agents * (1 - 1 / agents);
+}
+
 /// Plans for values of K, each solved once.
 class GossipPlans {
   public:
@@ -186,7 +198,11 @@ class GossipPlans {
             with_gossip_steps(config_, steps), topography_, records_, candidates_.empty());
         if (candidates_.empty()) trusted_ = planned.cdp_objective;
         return candidates_
-            .emplace(steps, GossipCandidate{steps, planned.design.objective, steps * bytes_a_step_})
+            .emplace(steps,
+                     GossipCandidate{steps,
+                                     planned.design.objective,
+                                     rounding_of_nibbles(planned, config_.rounds),
+                                     steps * bytes_a_step_})
             .first->second;
     }
     [[nodiscard]] double trusted() const { return trusted_; }
@@ -223,6 +239,28 @@ int most_steps(const PlanConfig& config, double bytes_a_step, double times_as_lo
     return static_cast<int>(std::min<double>(steps, most_gossip_steps));
 }
 
+/// Whether K makes a difference to noise.
+bool counts_exchanges(const PlanConfig& config, const Topography& topography) {
+    return !config.plan_file && mixes_hidden_models(config) &&
+           find_mechanism("mechanism", config.mechanism).needs_budget &&
+           topography.graph.agents() >= 2;
+}
+
+/// The candidate of config.gossip_steps alone.
+GossipChoice given_gossip_steps(const PlanConfig& config,
+                                const Topography& topography,
+                                const std::vector<Eigen::Index>& records,
+                                double message_bytes) {
+    GossipChoice choice;
+    choice.chosen = config.gossip_steps;
+    if (!counts_exchanges(config, topography)) return choice;
+    GossipPlans plans(config, topography, records, message_bytes);
+    (void)plans.at(choice.chosen);
+    choice.trusted = plans.trusted();
+    choice.candidates = plans.all();
+    return choice;
+}
+
 }  // namespace
 
 GossipChoice choose_gossip_steps(const PlanConfig& config,
@@ -231,11 +269,9 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
                                  double message_bytes,
                                  double usual_bytes) {
     GossipChoice choice;
-    if (config.plan_file || !mixes_hidden_models(config) ||
-        !find_mechanism("mechanism", config.mechanism).needs_budget ||
-        topography.graph.agents() < 2)
-        return choice;
+    if (!counts_exchanges(config, topography)) return choice;
     GossipPlans plans(config, topography, records, message_bytes);
+    constexpr int most_agents = 200;  // with which plans for many K are solved
     const int most = most_steps(config, plans.bytes_a_step(), usual_bytes / message_bytes);
     const int enough = consensus_steps(topography.mixing, config.gossip, little_disagreement, most);
     const double reached = plans.at(1).noise;
@@ -244,6 +280,7 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
     int below = 0, above = 1;  // the least sufficient K is above `below` and at most `above`
     if (!(reached <= choice.wanted)) {
         choice.wanted = std::max(choice.wanted, near_enough * plans.at(enough).noise);
+        if (topography.graph.agents() > most_agents) below = (above = enough) - 1;
         for (; above < enough && !(plans.at(above).noise <= choice.wanted);
              above = std::min(2 * above, enough))
             below = above;
@@ -258,31 +295,67 @@ GossipChoice choose_gossip_steps(const PlanConfig& config,
     return choice;
 }
 
-GossipChoice choose_gossip(PlanConfig config,
-                           const Topography& topography,
-                           const std::vector<Eigen::Index>& records,
-                           double message_bytes,
-                           double usual_bytes,
-                           bool nibbles) {
-    std::vector<GossipRule> rules{GossipRule::plain};
-    const MixingMatrix& mixing = topography.mixing;
-    if (mixing.symmetric() && mixing_radius(mixing) < 1) {
-        rules = {GossipRule::chebyshev, GossipRule::plain};
-        if (!nibbles) rules.push_back(GossipRule::optimal);
+namespace {
+
+constexpr double usual_messages = 1.25;  // noise that shorter ones may leave, beside float32
+
+/// K and weights for messages of this precision. @param open of them.
+GossipChoice choose_for(PlanConfig config,
+                        const Topography& topography,
+                        const std::vector<Eigen::Index>& records,
+                        long dimension,
+                        MessagePrecision precision,
+                        OpenExchanges open) {
+    const auto bytes = [&](MessagePrecision of) {
+        return static_cast<double>(piece_bytes(of, static_cast<std::size_t>(dimension)));
+    };
+    const bool nibbles = precision == MessagePrecision::nibble;
+    if (nibbles) config.variance_cap = std::min(config.variance_cap, variance_cap_of_nibbles);
+    std::vector<GossipRule> rules{config.gossip};
+    if (open.gossip) {
+        rules = {GossipRule::plain};
+        if (topography.mixing.symmetric() && mixing_radius(topography.mixing) < 1) {
+            rules = {GossipRule::chebyshev, GossipRule::plain};
+            if (!nibbles) rules.push_back(GossipRule::optimal);
+        }
     }
     GossipChoice best;
     for (const GossipRule rule : rules) {
         config.gossip = rule;
         GossipChoice choice =
-            choose_gossip_steps(config, topography, records, message_bytes, usual_bytes);
+            open.steps ? choose_gossip_steps(config,
+                                             topography,
+                                             records,
+                                             bytes(precision),
+                                             bytes(MessagePrecision::float64))
+                       : given_gossip_steps(config, topography, records, bytes(precision));
+        choice.gossip = rule;
+        if (open.gossip && choice.chosen == 1) choice.gossip = GossipRule::plain;
+        choice.precision = precision;
         if (choice.candidates.empty()) return choice;
-        choice.gossip =
-            choice.chosen == 1 && rule == GossipRule::chebyshev ? GossipRule::plain : rule;
         if (best.candidates.empty() || choice.best().noise < best.best().noise)
             best = std::move(choice);
         if (!best.limited) break;
     }
     return best;
+}
+
+}  // namespace
+
+GossipChoice choose_exchanges(const PlanConfig& config,
+                              const Topography& topography,
+                              const std::vector<Eigen::Index>& records,
+                              long dimension,
+                              MessagePrecision precision,
+                              OpenExchanges open) {
+    GossipChoice own = choose_for(config, topography, records, dimension, precision, open);
+    if (!open.precision || precision != MessagePrecision::nibble || own.candidates.empty())
+        return own;
+    const double left = own.best().noise + own.best().rounding;
+    if (left <= usual_messages * own.trusted) return own;
+    GossipChoice longer =
+        choose_for(config, topography, records, dimension, MessagePrecision::float32, open);
+    return left <= usual_messages * longer.best().noise ? own : longer;
 }
 
 std::vector<GossipCandidate> compare_gossip_steps(const PlanConfig& config,

@@ -8,6 +8,7 @@
 #include "config/config.hpp"
 #include "design/shaped_factor.hpp"
 #include "graph/topography.hpp"
+#include "net/message_precision.hpp"
 #include "sotto/privacy/budget.hpp"
 
 namespace sotto {
@@ -50,6 +51,10 @@ struct CycleChoice {
 struct GossipCandidate {
     int steps = 1;
     double noise = 0;  ///< Tr(M R) at kappa 1
+    /// What rounding to nibbles would add to that, about: 0.06 s mean_u(R_uu) (1 - 1/n), where
+    /// D^2/12 is 0.03 of the squared motion of messages, that is 2 R_uu, and s is what the utility
+    /// counts for noise off the mean that one exchange removes.
+    double rounding = 0;
     double bytes = 0;  ///< sent by all agents in the rounds
 };
 
@@ -61,6 +66,7 @@ struct GossipChoice {
     double trusted = 0;                       ///< of a trusted aggregator
     bool limited = false;                     ///< by bytes, or by most_gossip_steps
     GossipRule gossip = GossipRule::plain;    ///< weights of the exchanges
+    MessagePrecision precision = MessagePrecision::float64;
     /// The candidate of K. Precondition: there are candidates.
     [[nodiscard]] const GossipCandidate& best() const;
 };
@@ -81,16 +87,31 @@ inline constexpr int most_gossip_steps = 256;
                                                double message_bytes,
                                                double usual_bytes = 0);
 
-/// The same where the weights of exchanges are open too: Chebyshev weights if K is not limited with
-/// them; otherwise those of Chebyshev, plain and (unless `nibbles`) optimal ones that leave least
-/// noise. Plain ones if the mixing matrix is not symmetric, or K = 1.
-/// @throws as planning. Cost: up to three times that of choose_gossip_steps.
-[[nodiscard]] GossipChoice choose_gossip(PlanConfig config,
-                                         const Topography& topography,
-                                         const std::vector<Eigen::Index>& records,
-                                         double message_bytes,
-                                         double usual_bytes,
-                                         bool nibbles);
+/// Largest R_uu kappa_u of plans for nibbles. What is rounded away is a part of single messages'
+/// noise, and does not cancel as noise that agents share does. Where that cancels nearly all of it,
+/// as on a complete graph, the best plan without rounding would be as loud as it may.
+inline constexpr double variance_cap_of_nibbles = 10;
+
+/// What choose_exchanges() may choose.
+struct OpenExchanges {
+    bool steps = false;   ///< K
+    bool gossip = false;  ///< the weights, with K
+    bool precision = false;
+};
+
+/// Exchanges of a round within the bytes of one exchange of float64. K as choose_gossip_steps, but
+/// above 200 agents the one of consensus, without a search. Chebyshev weights if K is not limited
+/// with them; otherwise those of Chebyshev, plain and (not with nibbles) optimal ones that leave
+/// least noise; plain ones if the mixing matrix is not symmetric, or K = 1. Nibbles, unless noise
+/// and rounding are then above 1.25 times the noise with float32.
+/// @param precision to choose for; if it is open, nibble, where they are possible.
+/// @throws as planning. Cost: up to five times that of choose_gossip_steps.
+[[nodiscard]] GossipChoice choose_exchanges(const PlanConfig& config,
+                                            const Topography& topography,
+                                            const std::vector<Eigen::Index>& records,
+                                            long dimension,
+                                            MessagePrecision precision,
+                                            OpenExchanges open);
 
 /// Plans for K = 1, 2, 4 and 8, to show to the user. @throws as planning. Cost: four plans.
 [[nodiscard]] std::vector<GossipCandidate> compare_gossip_steps(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -60,6 +61,28 @@ void settle_final_gossip(AskedPlan& plan, const PlanInputs& inputs, const Decide
     if (said == none || inputs.secure_sum) plan.final_gossip = 0;
 }
 
+std::string text_to_send(const GossipChoice& choice) {
+    return fmt::format("{} {} {}",
+                       choice.chosen,
+                       name_of(choice.gossip),
+                       message_precisions.name_of(choice.precision));
+}
+
+/// Inverse of text_to_send. @throws NetworkError, ConfigError.
+GossipChoice gossip_choice_from(const std::string& said) {
+    const std::vector<std::string_view> words = split(said, ' ');
+    if (words.size() != 3)
+        throw NetworkError(fmt::format(
+            "rank 0 chose '{}' for exchanges (allowed: K, weights and a precision)", said));
+    constexpr int most_given = 1000;  // as --gossip-steps
+    GossipChoice choice;
+    choice.chosen = static_cast<int>(parse_integer("gossip-steps", words[0]));
+    require_in_range("gossip-steps", choice.chosen, 1, most_given);
+    choice.gossip = parse_gossip_rule("gossip", words[1]);
+    choice.precision = message_precisions.parse("precision", words[2]);
+    return choice;
+}
+
 void settle_correction(AskedPlan& plan, const PlanInputs& inputs, const Decider& decider) {
     decider.together([&] {
         if (plan.open.correction)
@@ -115,45 +138,40 @@ CycleChoice settle_cycle(AskedPlan& plan, const PlanInputs& inputs, const Decide
     return choice;
 }
 
-GossipChoice settle_gossip_steps(AskedPlan& plan,
-                                 const PlanInputs& inputs,
-                                 const Decider& decider) {
+/// K and, as far as they are open, weights and precision, as process 0 says them.
+GossipChoice settle_gossip(AskedPlan& plan,
+                           const PlanInputs& inputs,
+                           OpenExchanges open,
+                           const Decider& decider) {
     GossipChoice choice;
+    choice.precision = inputs.precision;
     decider.together([&] { require_possible_smoothing(plan, inputs.topography); });
-    const auto bytes_with = [&](MessagePrecision precision) {
-        return static_cast<double>(
-            piece_bytes(precision, static_cast<std::size_t>(inputs.dimension)));
-    };
-    const bool weights_too = plan.open.gossip;
     const std::string said = decider.decide(
-        {"K", "--gossip-steps auto", "--gossip-steps K"}, plan.open.gossip_steps, [&] {
-            const double own = bytes_with(inputs.precision),
-                         usual = bytes_with(MessagePrecision::float64);
-            choice = weights_too
-                         ? choose_gossip(plan,
-                                         inputs.topography,
-                                         inputs.records,
-                                         own,
-                                         usual,
-                                         inputs.precision == MessagePrecision::nibble)
-                         : choose_gossip_steps(plan, inputs.topography, inputs.records, own, usual);
-            return weights_too ? fmt::format("{} {}", choice.chosen, name_of(choice.gossip))
-                               : std::to_string(choice.chosen);
+        {"exchanges (K, weights and format of messages)",
+         "--gossip-steps auto",
+         "--gossip-steps K, --gossip and --precision"},
+        open.steps || open.precision,
+        [&] {
+            choice = choose_exchanges(
+                plan, inputs.topography, inputs.records, inputs.dimension, inputs.precision, open);
+            return text_to_send(choice);
         });
     decider.together([&] {
         if (said.empty()) return;
-        const std::vector<std::string_view> words = split(said, ' ');
-        if (words.size() != (weights_too ? 2U : 1U))
-            throw NetworkError(
-                fmt::format("rank 0 chose '{}' for --gossip-steps auto (allowed: K{})",
-                            said,
-                            weights_too ? " and weights of --gossip" : ""));
-        plan.gossip_steps = static_cast<int>(parse_integer("gossip-steps", words[0]));
-        require_in_range("gossip-steps", plan.gossip_steps, 1, most_gossip_steps);
-        if (weights_too) plan.gossip = parse_gossip_rule("gossip", words[1]);
+        const GossipChoice heard = gossip_choice_from(said);
+        if (!(open.steps || heard.chosen == plan.gossip_steps) ||
+            !(open.gossip || heard.gossip == plan.gossip) ||
+            !(open.precision || heard.precision == inputs.precision))
+            throw NetworkError(fmt::format(
+                "rank 0 chose exchanges '{}', but not all of them are left to it; start "
+                "all ranks with the same options",
+                said));
+        plan.gossip_steps = heard.chosen;
+        plan.gossip = heard.gossip;
+        choice.precision = heard.precision;
         require_possible_smoothing(plan, inputs.topography);
     });
-    plan.open.gossip_steps = plan.open.gossip = false;
+    plan.open.gossip_steps = false;
     return choice;
 }
 
@@ -165,7 +183,7 @@ Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& 
     choices.cycle = settle_cycle(plan, inputs, decider);
     // A chosen cycle has its own band.
     if (!choices.cycle.candidates.empty()) choices.temporal = {};
-    choices.gossip = settle_gossip_steps(plan, inputs, decider);
+    choices.gossip = settle_gossip(plan, inputs, {.steps = plan.open.gossip_steps}, decider);
     return {SettledPlan(static_cast<const PlanConfig&>(plan)), std::move(choices)};
 }
 
@@ -184,22 +202,22 @@ Settlement settle(const AskedPlan& asked, const PlanInputs& inputs) {
     return settled_by({nullptr, true}, asked, inputs);
 }
 
-GossipChoice settle_exchanges(AskedPlan& plan,
-                              const PlanInputs& inputs,
-                              Control& network,
-                              bool solves) {
-    const bool usual = mixes_hidden_models(plan) && !inputs.designed_mixing;
-    if (plan.max_bytes || !(plan.open.gossip_steps || (plan.open.usual_gossip_steps && usual)))
-        return {};
+GossipChoice settle_exchanges(
+    AskedPlan& plan, const PlanInputs& inputs, bool precision_open, Control& network, bool solves) {
     const Decider decider(&network, solves);
     settle_correction(plan, inputs, decider);
+    const bool usual = mixes_hidden_models(plan) && !inputs.designed_mixing;
+    const bool steps = plan.open.gossip_steps || (plan.open.usual_gossip_steps && usual);
+    const OpenExchanges open{.steps = steps && !plan.max_bytes,
+                             .gossip = steps && !plan.max_bytes && plan.open.usual_gossip && usual,
+                             .precision = precision_open};
     AskedPlan compared = with_all_records(plan);
-    compared.open.gossip_steps = true;
-    compared.open.gossip = plan.open.usual_gossip && usual;
-    GossipChoice choice = settle_gossip_steps(compared, inputs, decider);
+    GossipChoice choice = settle_gossip(compared, inputs, open, decider);
     plan.gossip = compared.gossip;
     plan.gossip_steps = compared.gossip_steps;
-    plan.open.gossip_steps = false;
+    if (open.steps) plan.open.gossip_steps = false;
+    if (choice.precision == MessagePrecision::nibble)
+        plan.variance_cap = std::min(plan.variance_cap, variance_cap_of_nibbles);
     return choice;
 }
 

@@ -254,18 +254,11 @@ bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) 
                                           !one_file_an_agent(config.task));
 }
 
-/// What choices depend on. With nibbles, lowers the plan's cap on variances.
-PlanInputs limit_for_messages(TrainConfig& config,
-                              const Participants& there,
-                              const LocalTask& task) {
-    const MessagePrecision precision =
-        expected_precision(config, there.topography, task.fixed_inputs);
-    if (precision == MessagePrecision::nibble)
-        config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_nibbles);
+PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const LocalTask& task) {
     return {.topography = there.topography,
             .records = task.records,
             .dimension = static_cast<long>(task.initial.size()),
-            .precision = precision,
+            .precision = expected_precision(config, there.topography, task.fixed_inputs),
             .rounds_alone = config.asks_about_rounds_alone(),
             .secure_sum = config.secure_sum,
             .designed_mixing = is_optimised(config.graph)};
@@ -276,7 +269,9 @@ PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
                         const LocalTask& task) {
-    const PlanInputs inputs = limit_for_messages(config, there, task);
+    const PlanInputs inputs = inputs_of(config, there, task);
+    if (inputs.precision == MessagePrecision::nibble)
+        config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_nibbles);
     Settlement settlement = settle(config.plan, inputs, network, there.solves);
     // config.ini keeps `auto` where there is no temporal factor.
     const bool without_factor = config.plan.open.temporal && !leaves_shape_open(config.plan);
@@ -332,8 +327,9 @@ Tuning tune(TrainConfig& config,
     const TuningWishes wishes = wishes_of(config, there, task, handed);
     if (config.plan.open.tuned() && wishes.obstacle.empty() && wishes.no_rule.empty()) {
         if (config.usual_precision) config.precision.reset();
-        const PlanInputs inputs = limit_for_messages(config, there, task);
-        exchanges = settle_exchanges(config.plan, inputs, network, there.solves);
+        exchanges = settle_exchanges(
+            config.plan, inputs_of(config, there, task), !config.precision, network, there.solves);
+        config.precision = exchanges.precision;
     }
     Tuning tuning =
         settle_tuning(config.plan, wishes, there.topography, task.records, network, there.solves);

@@ -9,11 +9,6 @@
 
 namespace sotto {
 
-/// What is rounded away is part of a message's noise, and does not cancel at once as noise that
-/// agents share does. Where that cancels nearly all, as on a complete graph, the best plan would
-/// have as much of it as it may; this limit costs it a sixth of the variance that is left at most.
-inline constexpr double variance_cap_of_nibbles = 10;
-
 /// The precision of messages: what --precision says or, for auto, nibble where it is possible and
 /// there is noise, else float32, else float64.
 /// @param fixed_inputs whether inputs do not depend on messages.

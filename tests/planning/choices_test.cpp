@@ -242,38 +242,77 @@ Topography shaped_topography(Topology topology,
     return build_topography(config, 1).topography;
 }
 
-TEST(ChosenGossip, HasChebyshevWeightsUnlessBytesLimitIt) {
-    const Topography ring = shaped_topography(Topology::ring, 20);
-    const PlanConfig config = left_open("corn");
-    const GossipChoice free = choose_gossip(config, ring, {}, 80, 0, true);
-    EXPECT_EQ(free.gossip, GossipRule::chebyshev);
-    EXPECT_EQ(free.chosen, choose_gossip_steps(config, ring, {}, 80).chosen);
-    // Two exchanges leave more with these weights than with plain ones, and least with optimal
-    // ones.
-    const GossipChoice nibbles = choose_gossip(config, ring, {}, 80, 160, true);
-    EXPECT_EQ(nibbles.gossip, GossipRule::plain);
-    EXPECT_EQ(nibbles.chosen, 2);
-    const GossipChoice long_ones = choose_gossip(config, ring, {}, 80, 160, false);
-    EXPECT_EQ(long_ones.gossip, GossipRule::optimal);
-    EXPECT_LT(long_ones.best().noise, nibbles.best().noise);
-    EXPECT_LT(nibbles.best().noise, choose_gossip_steps(config, ring, {}, 80, 160).best().noise);
+constexpr OpenExchanges all_open{.steps = true, .gossip = true, .precision = true};
+constexpr OpenExchanges weights_open{.steps = true, .gossip = true};
+
+GossipChoice chosen(const PlanConfig& config,
+                    const Topography& topography,
+                    MessagePrecision precision,
+                    OpenExchanges open,
+                    long dimension = 1000) {
+    return choose_exchanges(config, topography, {}, dimension, precision, open);
 }
 
-TEST(ChosenGossip, IsPlainWhereEigenvaluesAreNotRealAndForOneExchange) {
-    EXPECT_EQ(choose_gossip(left_open("corn"),
-                            shaped_topography(Topology::star, 6, "row-stochastic"),
-                            {},
-                            80,
-                            0,
-                            false)
-                  .gossip,
+TEST(ChosenExchanges, HaveChebyshevWeightsUnlessBytesLimitThem) {
+    const Topography ring = shaped_topography(Topology::ring, 20);
+    const PlanConfig config = left_open("corn");
+    const GossipChoice nibbles = chosen(config, ring, MessagePrecision::nibble, all_open);
+    EXPECT_EQ(nibbles.gossip, GossipRule::chebyshev);
+    EXPECT_EQ(nibbles.precision, MessagePrecision::nibble);
+    EXPECT_GT(nibbles.chosen, 4);
+    EXPECT_LE(nibbles.chosen, 15) << "a nibble is a sixteenth of a double";
+    // Two exchanges leave more with these weights than with plain ones, and least with optimal
+    // ones.
+    const GossipChoice floats = chosen(config, ring, MessagePrecision::float32, weights_open);
+    EXPECT_EQ(floats.gossip, GossipRule::optimal);
+    EXPECT_LE(floats.chosen, 2);
+    EXPECT_LT(nibbles.best().noise + nibbles.best().rounding, floats.best().noise);
+    EXPECT_GT(chosen(config, ring, MessagePrecision::float32, {.steps = true}).best().noise,
+              floats.best().noise);
+}
+
+TEST(ChosenExchanges, ArePlainWhereEigenvaluesAreNotRealAndForOne) {
+    const Topography directed = shaped_topography(Topology::star, 6, "row-stochastic");
+    EXPECT_EQ(chosen(left_open("corn"), directed, MessagePrecision::float32, weights_open).gossip,
               GossipRule::plain);
-    const GossipChoice one =
-        choose_gossip(left_open("corn"), shaped_topography(Topology::complete, 5), {}, 80, 0, true);
+    const GossipChoice one = chosen(left_open("corn"),
+                                    shaped_topography(Topology::complete, 5),
+                                    MessagePrecision::nibble,
+                                    all_open);
     EXPECT_EQ(one.chosen, 1);
     EXPECT_EQ(one.gossip, GossipRule::plain);
-    EXPECT_TRUE(
-        choose_gossip(left_open("cdp"), sparse_topography(8), {}, 80, 0, true).candidates.empty());
+    EXPECT_TRUE(chosen(left_open("cdp"), sparse_topography(8), MessagePrecision::float64, all_open)
+                    .candidates.empty());
+}
+
+TEST(ChosenExchanges, AreLongWhereNoiseMustBeFarLouderThanWhatStays) {
+    // Each agent shares noise with few others, whom two curious agents may be: what is shared with
+    // the rest must be loud, and all of it cancels on a complete graph unless it is rounded.
+    PlanConfig config = left_open("pairs");
+    config.coalition_size = 2;
+    config.seed_groups = "nearest:4";
+    const Topography complete = shaped_topography(Topology::complete, 60);
+    const GossipChoice long_ones = chosen(config, complete, MessagePrecision::nibble, all_open);
+    EXPECT_EQ(long_ones.precision, MessagePrecision::float32);
+    const GossipChoice asked = chosen(config, complete, MessagePrecision::nibble, weights_open);
+    EXPECT_EQ(asked.precision, MessagePrecision::nibble);
+    EXPECT_GT(asked.best().noise + asked.best().rounding, 1.25 * long_ones.best().noise);
+    // A given K stays.
+    config.gossip_steps = 3;
+    const GossipChoice given =
+        chosen(config, complete, MessagePrecision::nibble, {.precision = true});
+    EXPECT_EQ(given.chosen, 3);
+    EXPECT_EQ(given.precision, MessagePrecision::float32);
+    EXPECT_EQ(given.gossip, config.gossip);
+}
+
+TEST(ChosenExchanges, OfManyAgentsAreThoseOfConsensus) {
+    const Topography ring = shaped_topography(Topology::ring, 201);
+    const GossipChoice choice =
+        chosen(left_open("ldp"), ring, MessagePrecision::nibble, weights_open);
+    EXPECT_EQ(choice.chosen, 15);
+    for (const GossipCandidate& candidate : choice.candidates)
+        EXPECT_TRUE(candidate.steps == 1 || candidate.steps == 15) << candidate.steps;
 }
 
 TEST(GossipChoice, IsOneStepWhereNothingIsMixedOrPlanned) {

@@ -128,9 +128,11 @@ AskedPlan with_exchanges(AskedPlan plan, bool designed_mixing = false) {
                                                   .dimension = 100,
                                                   .precision = MessagePrecision::nibble,
                                                   .designed_mixing = designed_mixing},
+                                                 true,
                                                  *network,
                                                  true);
-    EXPECT_EQ(choice.candidates.empty() ? plan.gossip_steps : choice.chosen, plan.gossip_steps);
+    EXPECT_EQ(choice.precision, MessagePrecision::nibble);
+    EXPECT_EQ(plan.variance_cap, variance_cap_of_nibbles);
     return plan;
 }
 
@@ -149,7 +151,7 @@ TEST(SettledExchanges, AreChosenWhereTheyAreNotGiven) {
     AskedPlan plain = usual_exchanges();
     plain.open.usual_gossip = false;
     EXPECT_EQ(with_exchanges(plain).gossip, GossipRule::plain);
-    EXPECT_GT(with_exchanges(plain).gossip_steps, chosen.gossip_steps);
+    EXPECT_GE(with_exchanges(plain).gossip_steps, chosen.gossip_steps);
 }
 
 TEST(SettledExchanges, StayAsGivenAndWhereTheyCannotBeChosenYet) {
@@ -173,13 +175,43 @@ TEST(SettledExchanges, AreCheckedByThoseWhoDoNotChoose) {
     const auto heard = [&](const std::string& said) {
         fuzz::ScriptedNetwork network(2, 1, said, [](int) { return std::vector<std::string>(2); });
         AskedPlan plan = usual_exchanges();
-        (void)settle_exchanges(plan, {.topography = topography}, network, false);
+        const GossipChoice choice =
+            settle_exchanges(plan,
+                             {.topography = topography, .precision = MessagePrecision::nibble},
+                             true,
+                             network,
+                             false);
+        EXPECT_EQ(choice.precision == MessagePrecision::nibble, plan.variance_cap < 1e4);
         return plan;
     };
-    EXPECT_EQ(heard("4 chebyshev").gossip_steps, 4);
-    EXPECT_EQ(heard("4 chebyshev").gossip, GossipRule::chebyshev);
-    for (const char* said : {"", "4", "4 chebyshev 1", "0 plain", "257 plain", "4 none"})
+    EXPECT_EQ(heard("4 chebyshev nibble").gossip_steps, 4);
+    EXPECT_EQ(heard("4 chebyshev float32").gossip, GossipRule::chebyshev);
+    for (const char* said : {"",
+                             "4 chebyshev",
+                             "4 chebyshev nibble 1",
+                             "0 plain nibble",
+                             "1001 plain nibble",
+                             "4 none nibble",
+                             "4 plain short"})
         EXPECT_ANY_THROW((void)heard(said)) << said;
+}
+
+TEST(SettledExchanges, MustBeLeftToRankZero) {
+    const Topography topography = random_topography(2);
+    const auto heard = [&](const AskedPlan& asked, bool precision_open, const std::string& said) {
+        fuzz::ScriptedNetwork network(2, 1, said, [](int) { return std::vector<std::string>(2); });
+        AskedPlan plan = asked;
+        return message_of<NetworkError>([&] {
+            (void)settle_exchanges(
+                plan, {.topography = topography}, precision_open, network, false);
+        });
+    };
+    AskedPlan three = usual_exchanges();
+    three.open.usual_gossip_steps = false;
+    three.gossip_steps = 3;
+    expect_contains(heard(three, true, "4 plain float64"), "not all of them are left to it");
+    expect_contains(heard(three, true, "3 chebyshev float64"), "not all of them are left to it");
+    expect_contains(heard(usual_exchanges(), false, "4 plain nibble"), "not all of them are left");
 }
 
 TEST(SettledPlan, KeepsWhereTheTemporalFactorBeginsAnew) {
