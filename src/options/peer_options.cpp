@@ -161,7 +161,9 @@ views would not be exact. Nibbles also need noise on gradients, one mixing matri
 1, and neither `--precondition-every` nor `--gossip optimal`. What is rounded away is a part of a message's noise, so a
 plan for nibbles keeps `--variance-cap` at 10 or below; with `--plan`, use one whose noise is not far above that.
 
-The default is `auto` where the rule of `--tune` chooses something, and elsewhere float64.)",
+The default is `auto` where the rule of `--tune` chooses something and a model has more than 180 values, which fill a
+packet as float64; elsewhere it is float64. With `auto` the rule takes float32 instead where nibbles and what they round
+away would leave 1.25 times the noise.)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, message_precision())},
             mask_partners_option<TrainConfig>()};

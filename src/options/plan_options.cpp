@@ -486,8 +486,8 @@ epsilon.)",
              bound(&PlanConfig::sampling_probability, real_between(1e-12, 1))}};
 }
 
-/// Processing of noisy messages and models, which costs no privacy.
-std::vector<Option<AskedPlan>> smoothing_options() {
+/// Exchanges of messages, of which only the first of a round reveals something.
+std::vector<Option<AskedPlan>> exchange_options() {
     return {
         {{.name = "gossip-steps",
           .help = "{}: mixing steps K per round, each of which sends messages",
@@ -534,7 +534,12 @@ hide models.)",
           .standing = "auto",
           .ranks_must_agree = true,
           .shapes_sums = true},
-         final_gossip()},
+         final_gossip()}};
+}
+
+/// Processing of noisy messages and models, which costs no privacy.
+std::vector<Option<AskedPlan>> smoothing_options() {
+    return {
         {{.name = "average",
           .help = "final model of an agent: none (the last model), tail:F (the mean of the models "
                   "of the last F T rounds), ema:B (y <- B y + (1 - B) x)",
@@ -625,6 +630,7 @@ OptionGroup<AskedPlan>& plan_options() {
                                                                    budget_options(),
                                                                    round_options(),
                                                                    batch_options(),
+                                                                   exchange_options(),
                                                                    smoothing_options(),
                                                                    shared_noise_options()});
     return group;

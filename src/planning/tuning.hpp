@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "graph/topography.hpp"
 #include "net/control.hpp"
+#include "planning/choices.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 
@@ -98,7 +99,8 @@ struct Tuning {
     double norm = 0;   ///< g, once measured
     /// Clip and step are those for usual gradients, since noise would hide the norms of these.
     bool usual_norms = false;
-    std::string why_not;  ///< why the rule is not used, if values were left to it by default
+    GossipChoice exchanges;  ///< which were chosen before (settle_exchanges)
+    std::string why_not;     ///< why the rule is not used, if values were left to it by default
 };
 
 /// What a training asks to have chosen or measured.

@@ -314,8 +314,7 @@ Tuning tune(TrainConfig& config,
             Network& network,
             const Participants& there,
             LocalTask& task,
-            bool handed,
-            GossipChoice& exchanges) {
+            bool handed) {
     constexpr const char* by_moments =
         "Columns of numbers are cut to bounds that are public (--bounds), and standardised by mean "
         "and deviation of all agents' records as far as noise shows them. These are learnt in a "
@@ -325,14 +324,18 @@ Tuning tune(TrainConfig& config,
         "there are so few records that noise would hide their means and deviations, so nothing was "
         "spent on these.";
     const TuningWishes wishes = wishes_of(config, there, task, handed);
+    GossipChoice exchanges;
     if (config.plan.open.tuned() && wishes.obstacle.empty() && wishes.no_rule.empty()) {
-        if (config.usual_precision) config.precision.reset();
+        constexpr Eigen::Index values_of_a_packet = 180;  // as float64; fewer bytes save no time
+        if (config.usual_precision && task.initial.size() > values_of_a_packet)
+            config.precision.reset();
         exchanges = settle_exchanges(
             config.plan, inputs_of(config, there, task), !config.precision, network, there.solves);
         config.precision = exchanges.precision;
     }
     Tuning tuning =
         settle_tuning(config.plan, wishes, there.topography, task.records, network, there.solves);
+    tuning.exchanges = std::move(exchanges);
     if (columns_to_learn(task) == 0) return tuning;
     task.statements.emplace_back(tuning.measured.moments ? by_moments : by_bounds);
     if (tuning.measured.moments) return tuning;
@@ -500,11 +503,10 @@ PreparedRun prepare_run(const TrainConfig& asked,
         start_joining_agents(*resumption, task, config);
     }
     Tuning tuning;
-    GossipChoice exchanges;
     if (!resumption || !resumption->going_on)
-        tuning = tune(config, network, there, task, make_task != nullptr, exchanges);
+        tuning = tune(config, network, there, task, make_task != nullptr);
     PlanChoices choices = settle_plan(config, network, there, task);
-    if (!exchanges.candidates.empty()) choices.gossip = std::move(exchanges);
+    if (!tuning.exchanges.candidates.empty()) choices.gossip = tuning.exchanges;
     learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
