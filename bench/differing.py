@@ -32,7 +32,7 @@ GRAPHS = {"ring": RING, "Erdos-Renyi, p 0.5": ERDOS_RENYI}
 BOTH = list(GRAPHS)
 MNIST = {"data": "train-images-idx3-ubyte.gz", "test_data": "t10k-images-idx3-ubyte.gz"}
 TASKS = {
-    "softmax": MNIST | {"task": "softmax", "partitions": ["iid", "dirichlet:0.1", "by-label:1"]},
+    "softmax": MNIST | {"task": "softmax", "partitions": ["iid", "by-label:1"]},
     "a9a": {"task": "logistic", "data": "a9a.gz", "test_data": "a9a.t.gz", "partitions": ["iid", "dirichlet:0.1"]},
     "mlp": MNIST | {"task": "mlp", "hidden": 128, "partitions": ["iid", "by-label:1"], "graphs": BOTH[1:], "ways": FEW},
     "cifar": {"task": "softmax", "data": "features of CIFAR-10", "partitions": ["iid", "by-label:1"], "graphs": BOTH[1:], "ways": FEW,

@@ -265,10 +265,12 @@ PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const
 }
 
 /// Chooses everything that config.plan leaves open. COLLECTIVE.
+/// @param exchanges chosen before, if they have candidates.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
-                        const LocalTask& task) {
+                        const LocalTask& task,
+                        const GossipChoice& exchanges) {
     const PlanInputs inputs = inputs_of(config, there, task);
     if (inputs.precision == MessagePrecision::nibble)
         config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_nibbles);
@@ -280,6 +282,7 @@ PlanChoices settle_plan(TrainConfig& config,
     config.plan.open = {.temporal = without_factor,
                         .clip_norm = config.plan.open.clip_norm,
                         .step_size = config.plan.open.step_size};
+    if (!exchanges.candidates.empty()) settlement.choices.gossip = exchanges;
     return std::move(settlement.choices);
 }
 
@@ -505,8 +508,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     Tuning tuning;
     if (!resumption || !resumption->going_on)
         tuning = tune(config, network, there, task, make_task != nullptr);
-    PlanChoices choices = settle_plan(config, network, there, task);
-    if (!tuning.exchanges.candidates.empty()) choices.gossip = tuning.exchanges;
+    PlanChoices choices = settle_plan(config, network, there, task, tuning.exchanges);
     learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
