@@ -163,7 +163,7 @@ plan for nibbles keeps `--variance-cap` at 10 or below; with `--plan`, use one w
 
 The default is `auto` where the rule of `--tune` chooses something and a model has more than 180 values, which fill a
 packet as float64; elsewhere it is float64. With `auto` the rule takes float32 instead where nibbles and what they round
-away would leave 1.25 times the noise.)",
+away would leave 1.25 times the noise ([why](../decisions/free-utility.md)).)",
               .ranks_must_agree = true},
              bound(&TrainConfig::precision, message_precision())},
             mask_partners_option<TrainConfig>()};

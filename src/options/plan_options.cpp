@@ -500,7 +500,7 @@ exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, 
 
 In `sotto train`, the default is `auto` where the rule of `--tune` chooses something, so that rounds and steps are those
 for the noise that K leaves; with `--max-bytes` K is chosen after the rounds. The default is 1 elsewhere and with
-`--mixing optimised`.)",
+`--mixing optimised`. [Why](../decisions/free-utility.md).)",
           .ranks_must_agree = true,
           .shapes_sums = true},
          gossip_steps()},
@@ -513,12 +513,13 @@ which K exchanges come as close to the mean as about K^2 plain ones; the mixing 
 noise that agents share with others (with noise of each agent's own: of such noise); at K = 2 and 4 that is much less than
 either leaves. No secure sums and no `--precision nibble` (large weights); partial views are bounded by all messages.
 
-In `sotto train`, where the default of `--gossip-steps` is `auto`, the default here is `chebyshev`. If bytes limit K, it
-is the one of the three that leaves least noise.)",
+In `sotto train`, where the rule of `--tune` chooses something and `--max-bytes` is not given, the default here is
+`chebyshev`, or the one of the three that leaves least noise if K is given or bytes limit it.)",
           .ranks_must_agree = true},
          bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
         {{.name = "max-bytes",
-          .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto",
+          .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto; "
+                  "refused if one exchange a round exceeds them",
           .ranks_must_agree = true},
          bound(&PlanConfig::max_bytes, positive_real())},
         {{.name = "final-gossip",

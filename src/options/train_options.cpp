@@ -254,9 +254,9 @@ OptionSet<TrainConfig> train_option_set() {
     set.add(task_options());
     set.add(run_options());
     set.add(peer_options());
-    set.with_standing("gossip-steps", "auto, or 1 with --tune off");
-    set.with_standing("gossip", "chebyshev, or plain with --tune off");
-    set.with_standing("precision", "auto, or float64 with --tune off");
+    set.with_standing("gossip-steps", "auto where --tune chooses something, otherwise 1");
+    set.with_standing("gossip", "chosen where --tune chooses something, otherwise plain");
+    set.with_standing("precision", "auto where --tune chooses something, otherwise float64");
     return set;
 }
 

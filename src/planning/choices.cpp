@@ -314,7 +314,8 @@ GossipChoice choose_for(PlanConfig config,
     std::vector<GossipRule> rules{config.gossip};
     if (open.gossip) {
         rules = {GossipRule::plain};
-        if (topography.mixing.symmetric() && mixing_radius(topography.mixing) < 1) {
+        const bool several = open.steps || config.gossip_steps > 1;
+        if (several && topography.mixing.symmetric() && mixing_radius(topography.mixing) < 1) {
             rules = {GossipRule::chebyshev, GossipRule::plain};
             if (!nibbles) rules.push_back(GossipRule::optimal);
         }
@@ -335,7 +336,7 @@ GossipChoice choose_for(PlanConfig config,
         if (choice.candidates.empty()) return choice;
         if (best.candidates.empty() || choice.best().noise < best.best().noise)
             best = std::move(choice);
-        if (!best.limited) break;
+        if (open.steps && !best.limited) break;
     }
     return best;
 }
@@ -373,10 +374,13 @@ const GossipCandidate& GossipChoice::best() const {
 
 std::string text_of(const GossipChoice& choice) {
     if (choice.candidates.empty()) return {};
-    return fmt::format("K = {}: noise {:.3g} times the trusted aggregator's, {:.3g} with K = 1{}",
+    const GossipCandidate& first = choice.candidates.front();
+    return fmt::format("K = {}: noise {:.3g} times the trusted aggregator's{}{}",
                        choice.chosen,
                        choice.best().noise / choice.trusted,
-                       choice.candidates.front().noise / choice.trusted,
+                       first.steps == 1 && choice.chosen > 1
+                           ? fmt::format(", {:.3g} with K = 1", first.noise / choice.trusted)
+                           : std::string(),
                        choice.limited
                            ? " (more exchanges would leave less, but they are limited by "
                              "their bytes, see --max-bytes, or to 256)"

@@ -150,7 +150,7 @@ GossipChoice settle_gossip(AskedPlan& plan,
         {"exchanges (K, weights and format of messages)",
          "--gossip-steps auto",
          "--gossip-steps K, --gossip and --precision"},
-        open.steps || open.precision,
+        open.steps || open.gossip || open.precision,
         [&] {
             choice = choose_exchanges(
                 plan, inputs.topography, inputs.records, inputs.dimension, inputs.precision, open);
@@ -207,9 +207,9 @@ GossipChoice settle_exchanges(
     const Decider decider(&network, solves);
     settle_correction(plan, inputs, decider);
     const bool usual = mixes_hidden_models(plan) && !inputs.designed_mixing;
-    const bool steps = plan.open.gossip_steps || (plan.open.usual_gossip_steps && usual);
-    const OpenExchanges open{.steps = steps && !plan.max_bytes,
-                             .gossip = steps && !plan.max_bytes && plan.open.usual_gossip && usual,
+    plan.open.gossip_steps = plan.open.gossip_steps || (plan.open.usual_gossip_steps && usual);
+    const OpenExchanges open{.steps = plan.open.gossip_steps && !plan.max_bytes,
+                             .gossip = plan.open.usual_gossip && usual && !plan.max_bytes,
                              .precision = precision_open};
     AskedPlan compared = with_all_records(plan);
     GossipChoice choice = settle_gossip(compared, inputs, open, decider);

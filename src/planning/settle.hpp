@@ -49,10 +49,9 @@ void require_given_values(const AskedPlan& asked);
 
 /// Chooses the correction and exchanges before the tuning rule chooses rounds, since it counts the
 /// noise that they leave (by with_all_records). K is chosen if it is --gossip-steps auto or not
-/// given, weights if they are not given either, but neither with --max-bytes, for which rounds must
-/// be known, nor without being asked where messages are not mixed or mixing weights are made for K
-/// =
-/// 1. With nibbles, lowers the plan's cap on variances. COLLECTIVE.
+/// given, weights if they are not given; of the latter nothing where messages are not mixed or
+/// mixing weights are made for K = 1. With --max-bytes, for which rounds must be known, weights stay
+/// plain and K stays open. With nibbles, lowers the plan's cap on variances. COLLECTIVE.
 /// @return on every process, `precision`: that of inputs or, if it is open, the better one.
 /// @throws as settle().
 [[nodiscard]] GossipChoice settle_exchanges(

@@ -178,6 +178,18 @@ std::string agents_line(const Run& run) {
                                           : short_list(std::move(names)));
 }
 
+/// " of 5 exchanges (chebyshev) in nibble"; empty where messages are not mixed.
+std::string exchanges_text(const Run& run) {
+    if (run.plan.aggregation != Aggregation::gossip) return {};
+    const int exchanges = exchanges_of(run.phase);
+    return fmt::format(
+        " of {} exchange{} ({}) in {}",
+        exchanges,
+        exchanges == 1 ? "" : "s",
+        name_of(run.phase.gossip),
+        message_precisions.name_of(run.config.precision.value_or(MessagePrecision::float64)));
+}
+
 /// What the tuning rule chose, or why it is not used; empty if nothing was left to it.
 std::string tuning_line(const PreparedRun& prepared) {
     const Tuning& tuning = prepared.tuning;
@@ -185,8 +197,9 @@ std::string tuning_line(const PreparedRun& prepared) {
     if (!tuning.active) return {};
     const AskedPlan& plan = prepared.run.config.plan;
     const std::string rounds =
-        fmt::format("{} rounds, batches of {}",
+        fmt::format("{} rounds{}, batches of {}",
                     plan.rounds,
+                    exchanges_text(prepared.run),
                     plan.batch_size.number
                         ? fmt::format("{}", *plan.batch_size.number)
                         : fmt::format("{:g}% of an agent's records", 100 * plan.batch_size.share));
@@ -265,7 +278,7 @@ PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const
 }
 
 /// Chooses everything that config.plan leaves open. COLLECTIVE.
-/// @param exchanges chosen before, if they have candidates.
+/// @param exchanges how they were chosen before, if they were.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
@@ -282,7 +295,7 @@ PlanChoices settle_plan(TrainConfig& config,
     config.plan.open = {.temporal = without_factor,
                         .clip_norm = config.plan.open.clip_norm,
                         .step_size = config.plan.open.step_size};
-    if (!exchanges.candidates.empty()) settlement.choices.gossip = exchanges;
+    if (settlement.choices.gossip.candidates.empty()) settlement.choices.gossip = exchanges;
     return std::move(settlement.choices);
 }
 

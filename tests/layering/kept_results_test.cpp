@@ -122,17 +122,17 @@ TEST(KeptResults, WithoutNoiseAreWhatThePageOfTasksSays) {
 // ..."
 TEST(KeptResults, OfThePriceAreWhatTheReadmeSays) {
     const std::string readme = text_of(root / "README.md");
-    std::string said = "less that\nof a server with all data is ";
+    std::string said = "less that\nof a trusted aggregator (`cdp`) is ";
     const std::string last = "price_softmax.txt";
     for (const std::string& task : {std::string("price_hospitals.txt"), last}) {
         const auto row = row_of(table_after(text_of(results / task), "less the others"), "1");
         ASSERT_EQ(row.size(), 5U) << task;
-        const std::vector<double> central = numbers_of(row[1]);
-        ASSERT_EQ(central.size(), 2U) << task;
+        const std::vector<double> cdp = numbers_of(row[2]);
+        ASSERT_EQ(cdp.size(), 2U) << task;
         said += fmt::format("{}{:.3f} ± {:.3f}{}",
-                            row[1].find('-') < row[1].find('.') ? "-" : "+",
-                            central[0],
-                            central[1],
+                            row[2].find('-') < row[2].find('.') ? "-" : "+",
+                            cdp[0],
+                            cdp[1],
                             task == last ? "." : " and ");
     }
     EXPECT_NE(readme.find(said), std::string::npos) << said;

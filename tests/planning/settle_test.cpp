@@ -155,15 +155,17 @@ TEST(SettledExchanges, AreChosenWhereTheyAreNotGiven) {
 }
 
 TEST(SettledExchanges, StayAsGivenAndWhereTheyCannotBeChosenYet) {
-    AskedPlan three = usual_exchanges();
-    three.open.usual_gossip_steps = false;
-    three.gossip_steps = 3;
-    EXPECT_EQ(with_exchanges(three).gossip_steps, 3);
-    EXPECT_EQ(with_exchanges(three).gossip, GossipRule::plain);
+    AskedPlan six = usual_exchanges();
+    six.open.usual_gossip_steps = false;
+    six.gossip_steps = 6;
+    EXPECT_EQ(with_exchanges(six).gossip_steps, 6);
+    EXPECT_EQ(with_exchanges(six).gossip, GossipRule::chebyshev) << "which is not given";
+    six.open.usual_gossip = false;
+    EXPECT_EQ(with_exchanges(six).gossip, GossipRule::plain);
     AskedPlan limited = usual_exchanges();
     limited.max_bytes = 1e12;
-    limited.open.gossip_steps = true;
     EXPECT_TRUE(with_exchanges(limited).open.gossip_steps) << "rounds must be known";
+    EXPECT_EQ(with_exchanges(limited).gossip, GossipRule::plain);
     EXPECT_EQ(with_exchanges(usual_exchanges(), true).gossip_steps, 1);
     AskedPlan messages = usual_exchanges();
     messages.mechanism = "muffliato";
@@ -208,6 +210,7 @@ TEST(SettledExchanges, MustBeLeftToRankZero) {
     };
     AskedPlan three = usual_exchanges();
     three.open.usual_gossip_steps = false;
+    three.open.usual_gossip = false;
     three.gossip_steps = 3;
     expect_contains(heard(three, true, "4 plain float64"), "not all of them are left to it");
     expect_contains(heard(three, true, "3 chebyshev float64"), "not all of them are left to it");
