@@ -74,6 +74,35 @@ TEST_F(Surveys, MakeATrainingWithoutKnobsLearnWithinItsBudget) {
     expect_contains(config_of("run"), "step-schedule = linear\n");
 }
 
+TEST_F(Surveys, FollowTheChoiceOfExchanges) {
+    const OptionTexts of_ring{{"topology", "ring"}, {"rounds", "3"}};
+    const auto chosen = [&](const std::string& name, OptionTexts more) {
+        more.insert(of_ring.begin(), of_ring.end());
+        (void)test::run(tuned(name, more));
+        return config_of(name);
+    };
+    // Messages that fit into a packet stay as they are.
+    const std::string few = chosen("few", {});
+    expect_contains(few, "precision = float64\n");
+    expect_contains(few, "gossip = chebyshev\n");
+    EXPECT_EQ(few.find("gossip-steps = 1\n"), std::string::npos);
+    const OptionTexts many_values{{"task", "mlp"}, {"hidden", "64"}};
+    const std::string many = chosen("many", many_values);
+    expect_contains(many, "precision = nibble\n");
+    expect_contains(many, "gossip = chebyshev\n");
+    expect_contains(many, "variance-cap = 10\n");
+    OptionTexts given = many_values;
+    given.merge(OptionTexts{{"gossip-steps", "1"}, {"precision", "float64"}});
+    const std::string said = chosen("said", given);
+    for (const char* line : {"precision = float64\n", "gossip-steps = 1\n", "gossip = plain\n"})
+        expect_contains(said, line);
+    OptionTexts untuned = many_values;
+    untuned.merge(OptionTexts{{"tune", "off"}, {"batch-size", "8"}});
+    const std::string usual = chosen("usual", untuned);
+    for (const char* line : {"precision = float64\n", "gossip-steps = 1\n", "gossip = plain\n"})
+        expect_contains(usual, line);
+}
+
 TEST_F(Surveys, AreInAccountsOfTheirRunBesideItsTraining) {
     const TrainConfig config = tuned("run");
     const TrainResult result = test::run(config);
