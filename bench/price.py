@@ -91,19 +91,20 @@ def shard(task, seed):
 def hospitals(way, seed):
     """Tables of a way's training, and of the fifth of all records that tests it; made once."""
     folder = common.BUILD / "shards" / f"hospitals-{seed}"
-    tables = [sorted((folder / site).with_suffix(".csv") for site in SITES), [folder / "central" / "all.csv"], [folder / "test" / "all.csv"]]
-    if not tables[-1][0].exists():
+    together, test = folder / "central" / "all.csv", folder / "test" / "all.csv"
+    if not test.exists():
         dice, trained, tested = random.Random(seed), [], []
-        for path in tables[0]:
-            head, *rows = list(csv.reader(open(common.ROOT / "examples" / "heart" / path.name, encoding="utf-8")))
+        for site in SITES:
+            with open(common.ROOT / "examples" / "heart" / f"{site}.csv", encoding="utf-8") as file:
+                head, *rows = csv.reader(file)
             dice.shuffle(rows)
-            own = rows[len(rows) // 5:]
-            trained, tested = trained + own, tested + rows[:len(rows) // 5]
-            write_table(path, [head, *own])
-        write_table(tables[1][0], [head, *trained])
-        write_table(tables[2][0], [head, *tested])
-    data = {"central": tables[1][0], "alone": tables[0][seed % len(SITES)]}.get(way, folder / "*.csv")
-    return {"data": data, "test_data": tables[2][0]}
+            own, others = rows[len(rows) // 5:], rows[:len(rows) // 5]
+            trained, tested = trained + own, tested + others
+            write_table(folder / f"{site}.csv", [head, *own])
+        write_table(together, [head, *trained])
+        write_table(test, [head, *tested])
+    data = {"central": together, "alone": folder / f"{SITES[seed % len(SITES)]}.csv"}.get(way, folder / "*.csv")
+    return {"data": data, "test_data": test}
 
 
 def write_table(path, rows):

@@ -76,7 +76,8 @@ inline constexpr int most_gossip_steps = 256;
 
 /// The least K whose planned noise is within a tenth of the trusted aggregator's. If the mechanism
 /// cannot reach that, the noise must be within a tenth of what the mechanism leaves when a round's
-/// exchanges reduce any disagreement to a hundredth. At most what --max-bytes allows or, without
+/// exchanges reduce any disagreement to a hundredth; above 200 agents K is that of these exchanges,
+/// without a search. At most what --max-bytes allows or, without
 /// it, what one exchange of messages of `usual_bytes` sends, if those are longer.
 /// @param config with any K.  @param records of every agent; empty: not known.
 /// @param message_bytes of one message.
@@ -99,8 +100,8 @@ struct OpenExchanges {
     bool precision = false;
 };
 
-/// Exchanges of a round within the bytes of one exchange of float64. K as choose_gossip_steps, but
-/// above 200 agents the one of consensus, without a search. Chebyshev weights if K is not limited
+/// Exchanges of a round within the bytes of one exchange of float64. K as choose_gossip_steps.
+/// Chebyshev weights if K is not limited
 /// with them; otherwise those of Chebyshev, plain and (not with nibbles) optimal ones that leave
 /// least noise; plain ones if the mixing matrix is not symmetric, or K = 1. Nibbles, unless noise
 /// and rounding are then above 1.25 times the noise with float32.

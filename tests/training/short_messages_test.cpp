@@ -134,5 +134,20 @@ TEST(ShortMessages, TrainAsWellInASixteenthOfTheBytes) {
                     "Messages are sent as differences");
 }
 
+TEST(ShortMessages, TrainAsWellWhereNoiseCancelsAtOnce) {
+    // On a complete graph a plan may be as loud as --variance-cap says: what nibbles round away
+    // would then drown what is learnt.
+    const TemporaryFolder folder;
+    TrainConfig config = of_precision(folder, MessagePrecision::float64);
+    config.graph.topology.topology = Topology::complete;
+    config.run_directory = folder.path("wide");
+    const double wide = test::train(config).evaluation.test_loss_mean_model;
+    config.precision = MessagePrecision::nibble;
+    config.run_directory = folder.path("short");
+    const TrainResult narrow = test::train(config);
+    EXPECT_NEAR(narrow.evaluation.test_loss_mean_model, wide, 0.02);
+    EXPECT_NEAR(narrow.evaluation.test_loss, wide, 0.1);
+}
+
 }  // namespace
 }  // namespace sotto
