@@ -98,6 +98,22 @@ OptionFormat<double> positive_real() {
     return real_that(numbers_in({.minimum = 0, .ends = false}, "above 0"), require_positive);
 }
 
+OptionFormat<double> byte_count() {
+    OptionFormat<double> format = positive_real();
+    format.allowed =
+        among_others("above 0, with kB, MB, GB or TB or without", {"NUMBER[kB|MB|GB|TB]"});
+    format.read = [number = format.read](const std::string& option, const std::string& text) {
+        double unit = 1;
+        for (const std::string_view name : {"kB", "MB", "GB", "TB"}) {
+            unit *= 1000;
+            if (text.ends_with(name))
+                return unit * number(option, text.substr(0, text.size() - name.size()));
+        }
+        return number(option, text);
+    };
+    return format;
+}
+
 OptionFormat<double> real_between(double minimum, double maximum) {
     return real_that(numbers_in({.minimum = minimum, .maximum = maximum},
                                 fmt::format("{} to {}", real_text(minimum), real_text(maximum))),

@@ -32,6 +32,8 @@ void require_inside_unit_interval(const std::string& option, double value);
 
 [[nodiscard]] OptionFormat<double> any_real();  ///< finite
 [[nodiscard]] OptionFormat<double> positive_real();
+/// Above 0; kB, MB, GB and TB after the number are powers of 1000.
+[[nodiscard]] OptionFormat<double> byte_count();
 [[nodiscard]] OptionFormat<double> real_between(double minimum, double maximum);
 [[nodiscard]] OptionFormat<double> real_inside_unit_interval();  ///< without its ends
 [[nodiscard]] OptionFormat<long long> whole(

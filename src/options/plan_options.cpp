@@ -488,10 +488,10 @@ epsilon.)",
 
 /// Exchanges of messages, of which only the first of a round reveals something.
 std::vector<Option<AskedPlan>> exchange_options() {
-    return {
-        {{.name = "gossip-steps",
-          .help = "{}: mixing steps K per round, each of which sends messages",
-          .details = R"(
+    return {{{.name = "gossip-steps",
+              .common = true,
+              .help = "{}: mixing steps K per round, each of which sends messages",
+              .details = R"(
 Only the first exchange of a round reveals something new; the others cost time and bytes, but no privacy. Plans are made
 for the number of steps. `auto` takes the smallest K whose planned noise is within a tenth of the trusted aggregator's,
 or within a tenth of what the mechanism leaves if all agents have the same model after every round. `--max-bytes` limits
@@ -501,12 +501,12 @@ exchange of float64. `sotto plan` prints what K = 1, 2, 4 and 8 leave and cost, 
 In `sotto train`, the default is `auto` where the rule of `--tune` chooses something, so that rounds and steps are those
 for the noise that K leaves; with `--max-bytes` K is chosen after the rounds. The default is 1 elsewhere and with
 `--mixing optimised`. [Why](../decisions/free-utility.md).)",
-          .ranks_must_agree = true,
-          .shapes_sums = true},
-         gossip_steps()},
-        {{.name = "gossip",
-          .help = "weights of the exchanges of a round: {}",
-          .details = R"(
+              .ranks_must_agree = true,
+              .shapes_sums = true},
+             gossip_steps()},
+            {{.name = "gossip",
+              .help = "weights of the exchanges of a round: {}",
+              .details = R"(
 `plain`: every exchange mixes the result of the one before, W^K. `chebyshev`: m_(k+1) = a_k W m_k - b_k m_(k-1), with
 which K exchanges come as close to the mean as about K^2 plain ones; the mixing matrix must be symmetric and fixed.
 `optimal`: agents keep the combination of the messages of `chebyshev` that leaves least noise by the plan's utility, for
@@ -515,16 +515,17 @@ either leaves. No secure sums and no `--precision nibble` (large weights); parti
 
 In `sotto train`, where the rule of `--tune` chooses something and `--max-bytes` is not given, the default here is
 `chebyshev`, or the one of the three that leaves least noise if K is given or bytes limit it.)",
-          .ranks_must_agree = true},
-         bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
-        {{.name = "max-bytes",
-          .help = "bytes that all agents together may send in the rounds, for --gossip-steps auto; "
-                  "refused if one exchange a round exceeds them",
-          .ranks_must_agree = true},
-         bound(&PlanConfig::max_bytes, positive_real())},
-        {{.name = "final-gossip",
-          .help = "{}: exchanges L after the last round, without gradients and noise",
-          .details = R"(
+              .ranks_must_agree = true},
+             bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
+            {{.name = "max-bytes",
+              .common = true,
+              .help = "bytes that all agents together may send in the rounds, such as 500MB, for "
+                      "--gossip-steps auto; refused if one exchange a round exceeds them",
+              .ranks_must_agree = true},
+             bound(&PlanConfig::max_bytes, byte_count())},
+            {{.name = "final-gossip",
+              .help = "{}: exchanges L after the last round, without gradients and noise",
+              .details = R"(
 The default is `auto` in `sotto plan`, `train` and `account` alike, but 0 where figures of the rounds alone are asked
 for: with a `--view` of few messages (in `train` with any `--view`, so that partial views have figures of their own and
 not those of all messages), with secure sums, with `--dropout-probability`, and in `sotto audit`. The exchanges use
@@ -532,10 +533,10 @@ Chebyshev weights if the mixing matrix is symmetric. `auto` makes as many exchan
 differences between agents' models, but at most a twentieth of all exchanges of the rounds (none with `--plan`).
 Recorded views hold the rounds only. It is not possible where noise is added to messages, because that noise does not
 hide models.)",
-          .standing = "auto",
-          .ranks_must_agree = true,
-          .shapes_sums = true},
-         final_gossip()}};
+              .standing = "auto",
+              .ranks_must_agree = true,
+              .shapes_sums = true},
+             final_gossip()}};
 }
 
 /// Processing of noisy messages and models, which costs no privacy.

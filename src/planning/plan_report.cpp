@@ -288,7 +288,8 @@ std::string gossip_costs_text(const PlannedNoise& planned,
         degree = std::max(degree, topography.graph.degree(u));
     std::string text = fmt::format(
         "steps      by --gossip-steps: noise (times the trusted aggregator's), bytes of all agents "
-        "in {} rounds of {} parameter{}, time of exchanges at 1 Gbit/s and 0.2 ms\n",
+        "in {} rounds of {} parameter{} in float64 (nibble: about a sixteenth), time of exchanges "
+        "at 1 Gbit/s and 0.2 ms\n",
         rounds,
         dimension,
         dimension == 1 ? "" : "s");

@@ -11,6 +11,7 @@
 #include "core/numbers.hpp"
 #include "core/stopwatch.hpp"
 #include "net/host_networks.hpp"
+#include "net/message_precision.hpp"
 #include "noise/noise_source.hpp"
 #include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
@@ -171,6 +172,16 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
         noise.memory_bytes(dimension));
 }
 
+/// Bytes that all agents send in the rounds and final gossip; of nibbles, if all values fit.
+double bytes_of_run(const Run& run, Eigen::Index dimension) {
+    if (run.plan.aggregation != Aggregation::gossip) return 0;
+    const auto words = static_cast<std::size_t>(dimension);
+    const double exchanges = static_cast<double>(run.config.plan.rounds) * exchanges_of(run.phase) +
+                             configured_smoothing(run.phase, run.topography).final_gossip.steps();
+    return exchanges * static_cast<double>(run.topography.graph.messages()) *
+           static_cast<double>(piece_bytes(run.network.message_precision(), words));
+}
+
 }  // namespace
 
 double compute_seconds(PreparedRun& prepared) {
@@ -186,6 +197,7 @@ RunEstimate estimate_run(PreparedRun& prepared) {
     estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
     const MeasuredRound measured = measure_round(prepared, noise);
     estimate.seconds_per_round = measured.total;
+    estimate.bytes = bytes_of_run(run, prepared.initial.size());
     estimate.memory_mib = run.network.maximum(memory_bytes(prepared, noise)) / bytes_per_mib;
     if (run.config.network)
         estimate.network = estimate_over(*run.config.network,

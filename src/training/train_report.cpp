@@ -51,6 +51,9 @@ std::string dry_run_text(const TrainResult& result) {
         result.planned_rounds,
         duration_text(round_seconds * static_cast<double>(result.planned_rounds)),
         1e3 * round_seconds);
+    if (result.estimate.bytes > 0)
+        text +=
+            fmt::format("sent       about {:.4g} MB by all agents\n", 1e-6 * result.estimate.bytes);
     if (result.estimate.network)
         text += network_text(*result.estimate.network, result.planned_rounds);
     return text;
@@ -168,6 +171,8 @@ std::string metric_text(const TrainResult& result) {
         fmt::format("test {} {} of the mean model",
                     accuracy ? "accuracy" : "loss",
                     text_of(accuracy ? own.test_accuracy_mean_model : own.test_loss_mean_model));
+    const double agents = accuracy ? own.test_accuracy : own.test_loss;
+    if (std::isfinite(agents)) text += fmt::format(", {} of agents' own models", text_of(agents));
     if (std::isfinite(constant))
         text += fmt::format("; the best constant prediction has {}", text_of(constant));
     if (std::isfinite(open)) text += fmt::format(", training without privacy {}", text_of(open));
@@ -241,6 +246,8 @@ std::string took_text(const TrainResult& result, const TrainConfig& config, int 
                             100 * parts.exchange / total,
                             100 * parts.mix / total);
     }
+    text += fmt::format("; {:.4g} MB sent by all agents",
+                        1e-6 * static_cast<double>(result.bytes_sent));
     if (ranks_share_cores(result, config, cores))
         text += fmt::format(
             "; {} ranks share {} core{}: without mpirun the same training runs in one process, "
@@ -382,6 +389,7 @@ void add_estimate(Json& json, const RunEstimate& estimate, long rounds) {
     json["past_noise_drawn_again"] = estimate.past_noise_again;
     json["seconds_per_round"] = estimate.seconds_per_round;
     json["seconds_estimated"] = estimate.seconds_per_round * static_cast<double>(rounds);
+    json["bytes_estimated"] = estimate.bytes;
     if (estimate.network) json["network"] = json_of(*estimate.network, rounds);
 }
 

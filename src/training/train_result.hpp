@@ -37,7 +37,8 @@ struct RunEstimate {
     bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
     double memory_mib = 0;          ///< vectors of one process, without program and data
     double seconds_per_round =
-        0;  ///< measured: gradients and noise with throw-away keys, empty messages
+        0;             ///< measured: gradients and noise with throw-away keys, empty messages
+    double bytes = 0;  ///< sent by all agents in rounds and final gossip
     std::optional<NetworkEstimate> network;
 };
 

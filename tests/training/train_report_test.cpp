@@ -72,6 +72,8 @@ TEST(TrainingReport, OfADryRunIsAnEstimate) {
     EXPECT_EQ(summary_text(result, config),
               "epsilon    2.5 at delta 1e-05 after 100 rounds\n"
               "time       about 50.0 s (500 ms per round)\n");
+    result.estimate.bytes = 12.5e6;
+    expect_contains(summary_text(result, config), "\nsent       about 12.5 MB by all agents\n");
 }
 
 TEST(TrainingReport, SaysThatEpsilonIsInfiniteWithoutNoise) {
@@ -86,7 +88,10 @@ TrainResult with_a_verdict() {
                     "one record, against whoever sees all messages",
                     "variance 1.8 times that of a trusted server"};
     result.evaluation.test_loss_mean_model = 0.25;
+    result.evaluation.test_loss = 0.26;
+    result.evaluation.test_accuracy = 0.8425;
     result.evaluation.test_accuracy_mean_model = 0.843;
+    result.bytes_sent = 1234567;
     result.baselines.constant_accuracy = 0.7667;
     result.total_seconds = 12.3;
     result.phases = RoundSeconds{1, 2, 3, 4};
@@ -97,11 +102,13 @@ TEST(Verdict, ComesFirstAndIsShort) {
     const std::string text = verdict_text(with_a_verdict(), {}, 2);
     EXPECT_EQ(
         text,
-        "\nresult     test accuracy 0.8430 of the mean model; the best constant prediction has "
-        "0.7667\n"
+        "\nresult     test accuracy 0.8430 of the mean model, 0.8425 of agents' own models; the "
+        "best "
+        "constant prediction has 0.7667\n"
         "privacy    epsilon 2.5 at delta 1e-05 for one record, against whoever sees all messages\n"
         "noise      variance 1.8 times that of a trusted server\n"
-        "time       12.3 s for 30 rounds (gradients 10%, noise 20%, exchange 30%, mixing 40%)\n"
+        "time       12.3 s for 30 rounds (gradients 10%, noise 20%, exchange 30%, mixing "
+        "40%); 1.235 MB sent by all agents\n"
         "run        runs/a; look at it with: sotto report runs/a\n"
         "note       ledger.json says what is not covered; `sotto ledger DIR...` adds up runs on "
         "the same "
@@ -127,9 +134,10 @@ TEST(Verdict, ComparesLossesOfValuesAndTrainingWithoutPrivacy) {
     result.evaluation.test_accuracy_mean_model = std::numeric_limits<double>::quiet_NaN();
     result.baselines.constant_loss = 1;
     result.baselines.without_privacy_loss = 0.2;
-    expect_contains(verdict_text(result, {}, 2),
-                    "result     test loss 0.25000 of the mean model; the best constant prediction "
-                    "has 1.00000, training without privacy 0.20000\n");
+    expect_contains(
+        verdict_text(result, {}, 2),
+        "result     test loss 0.25000 of the mean model, 0.26000 of agents' own models; the "
+        "best constant prediction has 1.00000, training without privacy 0.20000\n");
 }
 
 TEST(Verdict, SaysWhatWentWrongAfterTheResult) {
