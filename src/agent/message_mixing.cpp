@@ -17,20 +17,25 @@ namespace sotto {
 
 namespace {
 
-/// weighted_sum over the columns that are not null.
+/// weighted_sum over the columns that are not null. @param own place of the receiver, which takes
+/// the weights of the others.
 void weighted_sum_of_heard(std::span<const double* const> columns,
                            std::span<const double> weights,
+                           std::size_t own,
                            std::span<double> result) {
     if (std::ranges::find(columns, nullptr) == columns.end()) {
         weighted_sum(columns, weights, result);
         return;
     }
+    double own_weight = weights[own];
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (columns[j] == nullptr) own_weight += weights[j];
     std::vector<const double*> heard;
     std::vector<double> their_weights;
     for (std::size_t j = 0; j < columns.size(); ++j)
         if (columns[j] != nullptr) {
             heard.push_back(columns[j]);
-            their_weights.push_back(weights[j]);
+            their_weights.push_back(j == own ? own_weight : weights[j]);
         }
     weighted_sum(heard, their_weights, result);
 }
@@ -161,9 +166,42 @@ void MessageMixing::mix_received(const Exchange& exchange,
     if (exchange.coder != nullptr)
         mix_codes(exchange, local, first, columns, mixed);
     else
-        weighted_sum_of_heard(
-            columns, mixing_.at(exchange.id.round).weights(exchange.agents[local].id), mixed);
+        mix_heard(exchange, local, columns, mixed);
+    if (network_.has_deadline()) balance(exchange, local, columns, mixed);
     combine(exchange, local, first, mixed);
+}
+
+void MessageMixing::mix_heard(const Exchange& exchange,
+                              std::size_t local,
+                              std::span<const double* const> columns,
+                              std::span<double> mixed) const {
+    const int own = exchange.agents[local].id;
+    const MixingMatrix& mixing = mixing_.at(exchange.id.round);
+    const auto members = mixing.members(own);
+    const auto place = std::ranges::lower_bound(members, own) - members.begin();
+    weighted_sum_of_heard(columns, mixing.weights(own), static_cast<std::size_t>(place), mixed);
+}
+
+void MessageMixing::balance(const Exchange& exchange,
+                            std::size_t local,
+                            std::span<const double* const> columns,
+                            std::span<double> mixed) {
+    constexpr long told = 32;  // rounds that a message speaks of
+    const auto weights = mixing_.at(exchange.id.round).weights(exchange.agents[local].id);
+    const auto size = static_cast<Eigen::Index>(mixed.size());
+    const auto own = exchange.messages.col(static_cast<Eigen::Index>(local));
+    Eigen::Map<Eigen::VectorXd> result(mixed.data(), size);
+    taken_.resize(exchange.agents.size());
+    taken_[local].resize(columns.size());
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        const auto used = network_.used_by(local, j);
+        if (!used) continue;
+        Taken& taken = taken_[local][j];
+        const long age = exchange.id.round - 1 - taken.round;
+        if (taken.round >= 0 && age < told && (*used >> age & 1U) == 0) result -= taken.part;
+        taken.round = exchange.id.round;
+        taken.part = weights[j] * (Eigen::Map<const Eigen::VectorXd>(columns[j], size) - own);
+    }
 }
 
 void MessageMixing::mix_codes(const Exchange& exchange,

@@ -9,6 +9,7 @@
 #include "agent/local_agent.hpp"
 #include "agent/message_coder.hpp"
 #include "net/agent_blocks.hpp"
+#include "net/control.hpp"
 #include "net/neighbour_exchange.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sums/secure_sum.hpp"
@@ -69,6 +70,18 @@ class MessageMixing {
                       Eigen::Index first,
                       Eigen::Index count,
                       std::span<const double* const> columns);
+    /// From whole messages; weights of those that have not come go to the agent's own.
+    void mix_heard(const Exchange& exchange,
+                   std::size_t local,
+                   std::span<const double* const> columns,
+                   std::span<double> mixed) const;
+    /// Where messages may be missing, an edge counts in both directions or in none, so that the
+    /// mean of all models stays: what an agent took of a message whose sender took nothing of its
+    /// own, it gives back as soon as the sender says so.
+    void balance(const Exchange& exchange,
+                 std::size_t local,
+                 std::span<const double* const> columns,
+                 std::span<double> mixed);
     /// The same from codes.
     void mix_codes(const Exchange& exchange,
                    std::size_t local,
@@ -95,8 +108,14 @@ class MessageMixing {
         Eigen::Index first = -1;
         [[nodiscard]] bool operator==(const Checked&) const = default;
     };
-    std::vector<Checked> checked_;      // by sender
-    std::vector<double> weights_away_;  // w_av of one agent v to its neighbours a
+    std::vector<Checked> checked_;  // by sender
+    /// w_uv (m_v - m_u) of a round, of which it is not known whether v used m_u.
+    struct Taken {
+        long round = -1;  // -1: none
+        Eigen::VectorXd part;
+    };
+    std::vector<std::vector<Taken>> taken_;  // by local agent and member
+    std::vector<double> weights_away_;       // w_av of one agent v to its neighbours a
     ExchangeSeconds seconds_;
 };
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "agent/contribution.hpp"
@@ -230,6 +232,7 @@ std::size_t Trainer::make_part(double step,
         velocity += gradient + noise;
         move(step, a, first, message, velocity);
     }
+    if (owes_) message -= owed_.col(o).segment(first, count);
     return finish_part(a, first, message);
 }
 
@@ -324,23 +327,34 @@ void Trainer::encode(ExchangeId id) {
     if (coder_) coder_->encode(id, messages_, options_.threads);
 }
 
-void Trainer::run_round(long round) {
+long Trainer::run_round(long round, long meeting) {
     const RoundGate::Stay stay = gate_.enter();
     gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(round));
-    const auto start = Clock::now();
+    const auto start = begun_ = Clock::now();
     const auto count = static_cast<long>(agents_.size());
     parallel_for(count, options_.threads, [&](long a) {
         compute_contribution(round, static_cast<std::size_t>(a));
     });
+    be_slow(start);
     const auto after_gradient = Clock::now();
+    if (const long joined = round_to_join(round, meeting); joined != round) {
+        rounds_skipped_ += joined - round;
+        seconds_.gradient += seconds_between(start, after_gradient);
+        owe_noise(round, joined);
+        if (joined == meeting) return meeting;
+        round = joined;
+        gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(round));
+        begun_ = after_gradient;
+    }
     finish_noise(round);
     const auto after_noise = Clock::now();
 
     const double step = options_.steps.at(round);
     if (round > 0) carry_ = step / options_.steps.at(round - 1);
     make_messages([this, step](std::size_t output) { return make_message(step, output); });
+    if (std::exchange(owes_, false)) owed_.setZero();
     encode({round, 0});
-    if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
+    choose_messages(round);
     show_messages({round, 0});
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
@@ -349,9 +363,80 @@ void Trainer::run_round(long round) {
         take_trusted_mean(round);
     else
         exchange_round(round);
+    note_arrivals();
     if (preconditioner_ && preconditioner_->due(round)) renew_preconditioner(round);
     estimate();
     means_.add(round, estimates());
+    return round + 1;
+}
+
+void Trainer::be_slow(Clock::time_point start) {
+    double factor = 1;
+    for (const LocalAgent& agent : agents_)
+        factor = std::max(factor, options_.faults.times_as_long(agent.number));
+    if (factor == 1) return;
+    const double before = std::exchange(other_seconds_, seconds_.noise + mixing_->seconds().mix);
+    const double worked = seconds_since(start) + other_seconds_ - before;
+    std::this_thread::sleep_for(std::chrono::duration<double>((factor - 1) * worked));
+}
+
+void Trainer::owe_noise(long first, long round) {
+    const auto start = Clock::now();
+    if (owed_.cols() == 0) owed_ = Eigen::MatrixXd::Zero(noise_.rows(), noise_.cols());
+    for (long missed = first; missed < round; ++missed) {
+        if (missed > first) gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(missed));
+        finish_noise(missed);
+        owed_ += options_.steps.at(missed) * noise_;
+    }
+    owes_ = true;
+    seconds_.noise += seconds_since(start);
+}
+
+void Trainer::note_arrivals() {
+    if (!options_.deadline || std::isfinite(*options_.deadline)) return;
+    for (const Clock::time_point when : network_.arrivals())
+        arrivals_.push_back(std::max(0.0, seconds_between(begun_, when)));
+}
+
+long Trainer::round_to_join(long round, long meeting) {
+    if (!options_.deadline) return round;
+    if (network_.meeting_called()) return meeting;
+    const long there = network_.round_of_neighbours();
+    return there > round ? std::min(there + 1, meeting) : round;
+}
+
+void Trainer::set_deadline_of(int step, int steps) {
+    if (!options_.deadline) return;
+    constexpr double while_measuring = 60;
+    const double longest = std::min(*options_.deadline, while_measuring);
+    const auto after = [](Clock::time_point start, double seconds) {
+        return start +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    };
+    Clock::time_point end = after(begun_, longest);
+    if (step > 0) end = std::max(end, after(Clock::now(), longest / steps));
+    network_.set_deadline(end);
+}
+
+void Trainer::choose_messages(long round) {
+    if (!mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
+    if (options_.faults.silent == 0) return;
+    // While the deadline is measured, nobody is silent.
+    const bool measuring = options_.deadline && !std::isfinite(*options_.deadline);
+    const auto silent = [&](int agent) {
+        return !measuring && options_.faults.is_silent(options_.faults_seed, round, agent);
+    };
+    if (mixing_->schedule().fixed()) mixing_->choose_active(round, agents_, outgoing_);
+    for (std::size_t a = 0; a < agents_.size(); ++a) {
+        const int own = agents_[a].id;
+        const auto members = mixing_->schedule().at(round).members(own);
+        for (std::size_t j = 0; j < members.size(); ++j) {
+            if (members[j] == own) continue;
+            if (silent(own)) outgoing_[a].to[j] = outgoing_[a].from[j] = 0;
+            // With a deadline nobody else knows beforehand.
+            if (!options_.deadline && silent(members[j])) outgoing_[a].from[j] = 0;
+        }
+    }
 }
 
 void Trainer::renew_preconditioner(long round) {
@@ -439,6 +524,8 @@ void Trainer::run_final_gossip() {
     if (entry_ != NoiseEntry::gradient)
         throw Error(ExitCode::other, "final gossip of models that noise on messages does not hide");
     const RoundGate::Stay stay = gate_.enter();
+    if (mixing_->schedule().fixed())  // nobody is silent
+        for (Outgoing& message : outgoing_) message.to = message.from = {};
     exchange_models(options_.rounds, 0, options_.smoothing.final_gossip);
     estimate();
 }
@@ -548,6 +635,10 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
             send_models(id);
             if (shown) show_messages(id);
         }
+        if (shown)
+            set_deadline_of(step, gossip.steps());
+        else
+            network_.set_deadline(std::nullopt);
         mixing_->run({id,
                       gossip.here(step),
                       before,

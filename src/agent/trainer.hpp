@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,7 +13,9 @@
 #include "agent/evaluation.hpp"
 #include "agent/local_agent.hpp"
 #include "agent/message_coder.hpp"
+#include "agent/round_faults.hpp"
 #include "agent/shared_preconditioner.hpp"
+#include "core/stopwatch.hpp"
 #include "net/network.hpp"
 #include "noise/noise_source.hpp"
 #include "sotto/design/design.hpp"
@@ -45,6 +48,11 @@ struct TrainerOptions {
     int threads = 1;             ///< for local agents
     /// With MessagePrecision::nibble; the network's precision must be that then, and only then.
     std::optional<MessageSteps> message_steps{};
+    /// Seconds from the beginning of a round until the agents of this process mix what has come;
+    /// infinite: until set_deadline(). None: they wait for all.
+    std::optional<double> deadline{};
+    RoundFaults faults{};
+    std::uint64_t faults_seed = 0;
 };
 
 /// @throws ConfigError with the reason if secure sums cannot follow the plan: a trusted mean, or
@@ -136,11 +144,23 @@ class Trainer {
     /// @throws as SharedPreconditioner::resume.
     void start_preconditioner_from(const Eigen::MatrixXd& anchors, const Eigen::MatrixXd& moments);
 
-    /// Round t (from 0, each once, in ascending order). COLLECTIVE.
+    /// Round t (from 0, each once, in ascending order). COLLECTIVE without a deadline.
+    /// With one, messages of neighbours that are late give their weight to the agent's own. A
+    /// process that is behind computes the gradients of round t and sends them as those of the
+    /// round after the one its neighbours have reached. It sends nothing for the rounds between,
+    /// but their noise with its next message, so that it cancels with that of others.
+    /// @param meeting with a deadline: the round before which all meet.
+    /// @return the next round; at most `meeting`.
     /// @throws NetworkError naming the sender of a message that is not finite or out of range;
     /// PrivacyError, before anything is drawn or sent, for a round begun before, a nested or
     /// concurrent round, and in a forked process (RoundGate).
-    void run_round(long round);
+    long run_round(long round, long meeting = std::numeric_limits<long>::max());
+    /// From the next round on.
+    void set_deadline(double seconds) { options_.deadline = seconds; }
+    /// Rounds with a deadline for which the local agents sent nothing.
+    [[nodiscard]] long rounds_skipped() const { return rounds_skipped_; }
+    /// Before set_deadline(): after how many seconds of a round neighbours' messages were here.
+    [[nodiscard]] const std::vector<double>& arrivals() const { return arrivals_; }
 
     /// Call after the last round: models become the results before final gossip, the means if
     /// agents keep them.
@@ -253,6 +273,18 @@ class Trainer {
     void exchange_round(long round);
     /// All exchanges of a round, the first with the messages that are made.
     void exchange_messages(long round);
+    /// Sleeps as options.faults say. @param start of the round's gradients.
+    void be_slow(Clock::time_point start);
+    void note_arrivals();
+    /// Draws the noise of rounds for which nothing was sent, so that others' noise cancels.
+    /// @param round that is sent next.
+    void owe_noise(long first, long round);
+    /// The round that the process takes part in: t, or with a deadline a later one.
+    [[nodiscard]] long round_to_join(long round, long meeting);
+    /// When the exchange of a gossip step is to end. @param start of the round.
+    void set_deadline_of(int step, int steps);
+    /// Restricts messages to edges of the round's matrix, and to agents that are not silent.
+    void choose_messages(long round);
     /// Exchanges models, which observers do not see.
     /// @param first_step number of the first exchange within the round.
     void exchange_models(long round, int first_step, const GossipPolynomial& gossip);
@@ -275,6 +307,12 @@ class Trainer {
     std::vector<LocalAgent> agents_;
     TrainerOptions options_;
     std::vector<RoundObserver*> observers_;
+    Clock::time_point begun_;  // the round
+    std::vector<double> arrivals_;
+    Eigen::MatrixXd owed_;  // sum of eta_t v of rounds for which nothing was sent; as noise_
+    bool owes_ = false;
+    long rounds_skipped_ = 0;
+    double other_seconds_ = 0;          // of noise and mixing, up to the round before
     std::vector<AgentReport> reports_;  // one per local agent
     double message_limit_;
     double grid_limit_;  // of a message before its noise; infinite if noise enters the gradient

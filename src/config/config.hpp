@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/evaluation.hpp"
+#include "agent/round_faults.hpp"
 #include "agent/trainer.hpp"
 #include "learn/standardisation.hpp"
 #include "learn/table_shape.hpp"
@@ -252,6 +253,10 @@ struct TrainConfig {
     /// Of messages between agents; none: the shortest that is possible.
     std::optional<MessagePrecision> precision = MessagePrecision::float64;
     bool usual_precision = false;  ///< --precision is not given: none, with the tuning rule
+    /// Seconds after which a round goes on without messages that have not come; 0: a multiple of
+    /// what rounds take. None: all wait for all.
+    std::optional<double> round_deadline;
+    RoundFaults faults;             ///< for experiments
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size
@@ -268,6 +273,8 @@ struct TrainConfig {
     /// Account from which a run is deducted before it begins (BudgetAccountFile); %r is the agent.
     std::optional<std::string> budget_account;
 
+    /// Whether messages may be missing.
+    [[nodiscard]] bool misses_messages() const { return round_deadline || faults.silent > 0; }
     /// Whether figures of the rounds alone are requested: what secure sums hide, or partial views.
     [[nodiscard]] bool asks_about_rounds_alone() const { return secure_sum || !views.empty(); }
 };

@@ -86,8 +86,17 @@ class MpiNetwork final : public Network {
         check_exchange(links_.connected(), outgoing.size(), local_agents().size(), dimension);
         for (std::size_t a = 0; a < outgoing.size(); ++a)
             check_outgoing(outgoing[a], outgoing.front(), links_.members(a), local_agents()[a]);
-        exchange_.run(id, outgoing, dimension, message_precision(), deliver);
+        exchange_.run(id, outgoing, dimension, message_precision(), deliver, deadline());
     }
+    long round_of_neighbours() override { return pieces_.mail().round_of_neighbours(); }
+    void call_meeting() override { pieces_.mail().call_meeting(); }
+    bool meeting_called() const override { return pieces_.mail().meeting_called(); }
+    void meet(long next) override { pieces_.mail().settle(next); }
+    std::optional<std::uint32_t> used_by(std::size_t local, std::size_t place) const override {
+        return exchange_.used_by(local, place);
+    }
+    std::vector<Clock::time_point> arrivals() const override { return pieces_.mail().arrivals(); }
+    LateCounts late_counts() const override { return pieces_.mail().counts(); }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,
                       const ShareSource& share,

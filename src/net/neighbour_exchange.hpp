@@ -3,9 +3,11 @@
 #include <Eigen/Dense>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "core/stopwatch.hpp"
 #include "net/message_precision.hpp"
 #include "sotto/graph/graph.hpp"
 #include "trust/pair_secrets.hpp"
@@ -52,6 +54,16 @@ using ShareSource = std::function<void(std::size_t local_index,
 using SumDelivery = std::function<void(
     std::size_t local_index, Eigen::Index first, std::span<const std::uint64_t> sum)>;
 
+/// Messages that rounds with a deadline did not use. A process counts what it was to receive.
+struct LateCounts {
+    std::int64_t expected = 0;  ///< messages of the rounds it took part in
+    std::int64_t missing = 0;   ///< of these: not there by the deadline
+    std::int64_t late = 0;      ///< came after their round was over, and were dropped
+    std::int64_t unsent = 0;    ///< not sent, since earlier ones were still under way
+    std::int64_t skipped = 0;   ///< rounds for which it sent nothing, being behind
+    [[nodiscard]] bool operator==(const LateCounts&) const = default;
+};
+
 /// Does a piece of work. @return whether more is left.
 using WaitingWork = std::function<bool()>;
 
@@ -87,6 +99,31 @@ class NeighbourExchange {
     /// Empty: none. LOCAL.
     virtual void work_while_waiting(WaitingWork /*piece*/) {}
 
+    // Rounds that go on without those who are late. Only networks of several processes have them.
+
+    /// From now on `exchange` waits until this time and not longer, is not collective, and delivers
+    /// null for members whose messages have not come; nothing: it waits for all. Messages are the
+    /// same for all receivers, and not nibbles. LOCAL.
+    void set_deadline(std::optional<Clock::time_point> deadline) { deadline_ = deadline; }
+    [[nodiscard]] bool has_deadline() const { return deadline_.has_value(); }
+    /// The round that half of the neighbouring processes have reached; -1: not known. LOCAL.
+    [[nodiscard]] virtual long round_of_neighbours() { return -1; }
+    /// Asks all processes to meet(); they pass it on. LOCAL.
+    virtual void call_meeting() {}
+    [[nodiscard]] virtual bool meeting_called() const { return false; }
+    /// Waits for all, and drops messages that are under way. COLLECTIVE. @param next round.
+    virtual void meet(long /*next*/) {}
+    /// What a neighbour's message of this exchange says: bit k is set if its process used this
+    /// one's message of round `round - 1 - k`. None if no message came from another process.
+    /// @param place in the closed neighbourhood. For Delivery. LOCAL.
+    [[nodiscard]] virtual std::optional<std::uint32_t> used_by(std::size_t /*local_index*/,
+                                                               std::size_t /*place*/) const {
+        return std::nullopt;
+    }
+    /// When the messages of the last exchange came from other processes. LOCAL.
+    [[nodiscard]] virtual std::vector<Clock::time_point> arrivals() const { return {}; }
+    [[nodiscard]] virtual LateCounts late_counts() const { return {}; }
+
     /// Sends every local agent's message to its neighbours and delivers theirs. COLLECTIVE.
     /// @param id for messages about failures and, when encrypted, the nonce: it must then be after
     /// that of the previous exchange; a changed message is a CryptoError naming both ends and the
@@ -113,8 +150,12 @@ class NeighbourExchange {
     /// words, and tags when encrypted. In one process: what its agents exchanged. LOCAL.
     [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
 
+  protected:
+    [[nodiscard]] const std::optional<Clock::time_point>& deadline() const { return deadline_; }
+
   private:
     MessagePrecision message_precision_ = MessagePrecision::float64;
+    std::optional<Clock::time_point> deadline_;
 };
 
 }  // namespace sotto

@@ -98,11 +98,7 @@ int StallWatch::complete(int code,
             }
             return code;
         }
-        // Open MPI yields by itself; MPICH 4.0.2 does not, and has no setting for it.
-        if (limits_.nap_seconds > 0)
-            std::this_thread::sleep_for(std::chrono::duration<double>(limits_.nap_seconds));
-        else
-            ::sched_yield();
+        give_way();
         const auto now = Clock::now();
         if (!start) start = now;
         const double waited = seconds_between(*start, now);
@@ -119,6 +115,22 @@ int StallWatch::complete(int code,
                           warn_seconds_};
         waited_long(*stall, waited, place);
     }
+}
+
+void StallWatch::give_way() const {
+    // Open MPI yields by itself; MPICH 4.0.2 does not, and has no setting for it.
+    if (limits_.nap_seconds > 0)
+        std::this_thread::sleep_for(std::chrono::duration<double>(limits_.nap_seconds));
+    else
+        ::sched_yield();
+}
+
+void StallWatch::answer(const Place& place) {
+    give_way();
+    const auto now = Clock::now();
+    if (seconds_between(talked_, now) < seconds_between_talks) return;
+    talked_ = now;
+    talk(place);
 }
 
 void StallWatch::waited_long(Stall& stall, double waited, const Place& place) {

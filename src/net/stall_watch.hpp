@@ -47,6 +47,9 @@ class StallWatch {
                                std::span<const int> waits_for = {},
                                WaitingWork* work = nullptr);
 
+    /// Answers other ranks' questions, and yields the core; for waits that end by themselves.
+    void answer(const Place& place);
+
     /// "rank 3 (node1)"; without the host before `set`.
     [[nodiscard]] std::string name_of(int rank) const;
     /// Whether host names are known to differ.
@@ -66,6 +69,7 @@ class StallWatch {
     void gather_hosts();
     void send(const Question& question, int rank, int tag);
     void talk(const Place& place);
+    void give_way() const;
     void ask(std::span<const int> ranks, const Place& place);
     [[nodiscard]] bool silent(int rank) const;
     /// Whether this rank reports for all that wait alike: no lower one has answered.
@@ -80,6 +84,7 @@ class StallWatch {
     StallLimits limits_;
     double warn_seconds_ = 0;  // grows when rounds turn out to be slow
     std::vector<std::string> hosts_;
+    Clock::time_point talked_{};  // in answer()
     std::int64_t questions_ = 0;
     std::vector<Question> answers_;  // the last of every rank
     std::deque<Sent> sent_;

@@ -170,6 +170,44 @@ away would leave 1.25 times the noise ([why](../decisions/free-utility.md)).)",
             mask_partners_option<TrainConfig>()};
 }
 
+/// Seconds, or auto, which is 0.
+OptionFormat<std::optional<double>> round_deadline() {
+    return {among_others("off, auto, or seconds, above 0", {"off", "auto", "SECONDS"}),
+            [](const std::string& option, const std::string& text) -> std::optional<double> {
+                if (text == "off") return std::nullopt;
+                if (text == "auto") return 0;
+                const double seconds = parse_real(option, text);
+                require_positive(option, seconds);
+                return seconds;
+            },
+            [](const std::optional<double>& seconds) -> std::string {
+                if (!seconds) return "off";
+                return *seconds == 0 ? "auto" : real_text(*seconds);
+            }};
+}
+
+std::vector<Option<TrainConfig>> late_options() {
+    return {
+        {{.name = "round-deadline",
+          .help = "{}: a round goes on without the messages that have not come after this time",
+          .details = R"(
+Agents mix what has come, and their own model gets the weights of the others. A message that comes later is dropped. An
+agent that is behind goes on with its neighbours' round, and sends nothing for those that it has missed. `auto`: 1.25
+times what a round takes that no agent delays, measured in the first five, which wait for all. [Rounds without the late
+ones](../cluster.md#rounds-without-the-late-ones) explains what it costs; it costs no privacy. All meet to evaluate
+(`--eval-every`, here ten times a run by default) and to write checkpoints. It needs several processes, noise on
+gradients that is independent over rounds, a fixed mixing matrix, float64 or float32, and none of `--secure-sum`,
+`--correction`, `--precondition-every`, `--record-view`, `--view` and cyclic participation.)",
+          .ranks_must_agree = true},
+         bound(&TrainConfig::round_deadline, round_deadline())},
+        {{.name = "faults",
+          .help = "for experiments, silent:P (agents leave out their message in a round with this "
+                  "probability), slow:AGENT:FACTOR (its gradients take so many times as long), "
+                  "separated by commas",
+          .ranks_must_agree = true},
+         bound(&TrainConfig::faults, named({}, parse_round_faults))}};
+}
+
 std::vector<Option<TrainConfig>> process_options() {
     return {
         {{.name = "stall-abort",
@@ -194,7 +232,8 @@ the figures of views are computed. Until its options are read, a rank waits as l
 
 OptionGroup<TrainConfig>& peer_options() {
     static OptionGroup<TrainConfig> group = option_group<TrainConfig>(
-        "Peers and keys", {key_options(), membership_options(), link_options(), process_options()});
+        "Peers and keys",
+        {key_options(), membership_options(), link_options(), late_options(), process_options()});
     return group;
 }
 

@@ -264,9 +264,11 @@ TrainConfig read_train_config(const OptionTexts& given) {
     TrainConfig config = train_option_set().read(with_default_clip(
         with_tuning(with_default_participation(with_task_defaults(with_agents_of_files(given))))));
     config.plan.open.final_gossip = leaves_final_gossip_open(given, false);
-    config.plan.open.usual_gossip = !given.contains("gossip");
-    config.plan.open.usual_gossip_steps = !given.contains("gossip-steps");
-    config.usual_precision = !given.contains("precision");
+    // Differences need every message, and a deadline is kept best in one exchange.
+    const bool chosen = !config.misses_messages();
+    config.plan.open.usual_gossip = chosen && !given.contains("gossip");
+    config.plan.open.usual_gossip_steps = chosen && !given.contains("gossip-steps");
+    config.usual_precision = chosen && !given.contains("precision");
     settle_train_config(config);
     (void)as_ini(config);
     return config;

@@ -267,6 +267,13 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
         lines.emplace_back(
             "What secure sums hide is counted without evaluation: whoever has all models of a "
             "round can solve for all its messages.");
+    if (config.round_deadline)
+        lines.emplace_back(
+            "With --round-deadline, which messages come too late shows how long an agent's rounds "
+            "take, and with sampled batches how many records they had, as times of messages always "
+            "do (--pad-rounds hides it). What is missing costs utility, and no privacy.");
+    if (!config.faults.none())
+        lines.push_back(fmt::format("Agents have faults on purpose: {}.", name_of(config.faults)));
     if (!config.record_views.empty())
         lines.push_back(fmt::format(
             "The views of agents {} are recorded in the run directory, with their un-noised "

@@ -233,6 +233,7 @@ RankFigures own_figures(const Network& network,
     for (const int place : network.local_agents()) own.agents.push_back(members.number(place));
     own.seconds = seconds_to_tell(seconds, config, network.processes());
     own.bytes_sent = network.bytes_sent();
+    own.late = network.late_counts();
     own.peak_memory_mib = memory_to_tell(peak_memory_mib(), config, network.processes());
     return own;
 }
@@ -247,6 +248,7 @@ std::string to_bytes(const RankFigures& figures) {
     writer.put(figures.bytes_sent);
     writer.put(static_cast<std::uint8_t>(figures.peak_memory_mib.has_value()));
     writer.put(figures.peak_memory_mib.value_or(0));
+    writer.put(figures.late);
     for (const int agent : figures.agents) writer.put(agent);
     return writer.take();
 }
@@ -265,8 +267,12 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
     const bool memory_told = reader.get<std::uint8_t>() != 0;
     const auto memory = reader.get<double>();
     if (memory_told) figures.peak_memory_mib = memory;
+    figures.late = reader.get<LateCounts>();
     while (!reader.done()) figures.agents.push_back(reader.get<int>());
-    if (!std::isfinite(seconds.total()) || !std::isfinite(memory) || figures.bytes_sent < 0)
+    const LateCounts& late = figures.late;
+    const std::int64_t least = std::min(
+        {figures.bytes_sent, late.expected, late.missing, late.late, late.unsent, late.skipped});
+    if (!std::isfinite(seconds.total()) || !std::isfinite(memory) || least < 0)
         throw NetworkError(fmt::format("{} are damaged", source));
     return figures;
 }

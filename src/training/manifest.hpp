@@ -63,6 +63,7 @@ struct RankFigures {
     std::optional<RoundSeconds> seconds;    ///< see seconds_to_tell
     std::int64_t bytes_sent = 0;            ///< by its agents
     std::optional<double> peak_memory_mib;  ///< see memory_to_tell
+    LateCounts late{};                      ///< all 0 without --round-deadline
 };
 
 /// Figures of this process now. LOCAL. @param seconds of its rounds.

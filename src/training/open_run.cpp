@@ -308,8 +308,9 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.clipped_share = progress.clipped_share;
     result.clip_norm = progress.clip_norm;
     result.evaluate_seconds = progress.totals.evaluate_seconds;
-    JobFigures job = gather_figures(
-        run.network, own_figures(run.network, run.members, progress.seconds, run.config));
+    RankFigures own = own_figures(run.network, run.members, progress.seconds, run.config);
+    own.late.skipped = progress.rounds_skipped;
+    JobFigures job = gather_figures(run.network, own);
     result.ranks = std::move(job.ranks);
     result.phases = job.phases;
     result.bytes_sent = job.bytes_sent;

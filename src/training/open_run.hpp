@@ -32,6 +32,7 @@ struct RunProgress {
     std::optional<double> clip_norm;  ///< at the end, of the first local agent; if learned
     RunTotals totals;
     RoundSeconds seconds;     ///< of this process since this start
+    long rounds_skipped = 0;  ///< by this process, see LateCounts
     std::string own_reports;  ///< of all agents, if they are in this process
 };
 

@@ -53,6 +53,45 @@ void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan)
             plan.mechanism));
 }
 
+/// @throws ConfigError naming what cannot go on without messages that have not come.
+void require_possible_misses(const Run& run) {
+    const TrainConfig& config = run.config;
+    const PlanConfig& plan = run.phase;
+    if (!config.misses_messages()) return;
+    const auto refuse = [&](bool cannot, std::string_view reason) {
+        if (cannot)
+            throw ConfigError(fmt::format("{}: not possible {} (allowed: off)",
+                                          config.round_deadline ? "round-deadline" : "faults",
+                                          reason));
+    };
+    const bool one_each = run.network.processes() == run.plan.agents;
+    refuse(config.round_deadline && run.network.processes() == 1,
+           "in one process, whose agents wait for nobody; use mpirun");
+    refuse(config.round_deadline && !config.faults.none() && !one_each,
+           "with --faults unless every agent has a process of its own");
+    refuse(config.secure_sum, "with --secure-sum on, whose masks cancel only if all messages come");
+    refuse(run.plan.aggregation != Aggregation::gossip,
+           "with a trusted aggregator, which waits for all");
+    refuse(run.plan.entry != NoiseEntry::gradient || !run.plan.same_message_to_all(),
+           "with noise on messages, whose guarantee is that of a fixed mixing matrix");
+    refuse(run.plan.temporal.kind != TemporalFactor::Kind::identity,
+           "with noise that depends on earlier rounds, some of which may be missed; give "
+           "--temporal banded:0, or another mechanism");
+    refuse(!run.topography.schedule().fixed() || run.topography.mixing.push_sum(),
+           "where mixing changes from round to round, or is not symmetric");
+    refuse(plan.correction != Correction::none, "with --correction, which needs all messages");
+    refuse(config.round_deadline && (plan.momentum > 0 || plan.gossip_steps > 1),
+           "with --momentum, or several exchanges a round (--gossip-steps)");
+    refuse(config.round_deadline && !run.topography.mixing.symmetric(),
+           "with mixing weights that are not symmetric");
+    refuse(plan.precondition_every > 0, "with --precondition-every, which needs all messages");
+    refuse(plan.participation.cycle > 1,
+           "with cyclic participation, since an agent that is behind would leave its part of the "
+           "cycle");
+    refuse(!config.views.empty() || !config.record_views.empty() || config.record_wire,
+           "with --view and --record-view, which are made for a fixed mixing matrix");
+}
+
 /// What secure sums hide. Every process checks that they hide what is required; process 0 also
 /// finds details to report. COLLECTIVE. @throws ConfigError.
 std::optional<SumHiding> agree_on_sums(const Run& run) {
@@ -486,6 +525,7 @@ void connect_agents(const Run& run, const LocalTask& task) {
     run.network.agree([&] {
         require_possible_push_sum(run.topography, run.plan, run.config.l2);
         require_possible_exchange(run.config, run.plan);
+        require_possible_misses(run);
         run.network.set_message_precision(
             settled_precision(run.config, run.plan, run.topography, task.fixed_inputs));
         require_possible_preconditioner(run);

@@ -61,6 +61,8 @@ std::string obstacle_to_differences(const TrainConfig& config,
     if (!topography.schedule().fixed())
         return "with mixing that changes from round to round: what an agent keeps of its "
                "neighbours' messages holds for one matrix";
+    if (config.misses_messages())
+        return "with --round-deadline or --faults silent, where some of them are missing";
     if (config.plan.correction == Correction::tracking)
         return "with --correction tracking, whose rounds send directions and models in turn";
     // Its weights may be in the thousands, of both signs.

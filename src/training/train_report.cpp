@@ -225,6 +225,28 @@ std::string spent_text(const TrainResult& result, const TrainConfig& config) {
                                            result.account->is_signed ? "" : ", not signed"));
 }
 
+/// What rounds with a deadline went on without; empty without one.
+std::string late_text(const TrainResult& result, const TrainConfig& config) {
+    if (!config.round_deadline) return {};
+    std::int64_t expected = 0, missing = 0;
+    std::vector<std::string> behind;
+    for (const RankFigures& rank : result.ranks) {
+        expected += rank.late.expected;
+        missing += rank.late.missing;
+        if (rank.late.skipped > 0)
+            behind.push_back(fmt::format("{} by agent{} {}",
+                                         rank.late.skipped,
+                                         rank.agents.size() == 1 ? "" : "s",
+                                         fmt::join(rank.agents, ", ")));
+    }
+    return verdict_line("late",
+                        fmt::format("rounds went on without {:.1f}% of the messages{}{}",
+                                    100 * static_cast<double>(missing) /
+                                        static_cast<double>(std::max<std::int64_t>(expected, 1)),
+                                    behind.empty() ? "" : "; rounds missed: ",
+                                    fmt::join(behind, "; ")));
+}
+
 /// Whether ranks share cores of one host. Agents with identities have reasons for processes of
 /// their own, so they are not counted.
 bool ranks_share_cores(const TrainResult& result, const TrainConfig& config, int cores) {
@@ -269,7 +291,8 @@ std::string verdict_text(const TrainResult& result, const TrainConfig& config, i
     text += metric_text(result);
     for (std::size_t k = result.warnings_before; k < result.warnings.size(); ++k)
         text += verdict_line("warning", result.warnings[k]);
-    text += spent_text(result, config) + took_text(result, config, cores);
+    text +=
+        spent_text(result, config) + took_text(result, config, cores) + late_text(result, config);
     if (!result.own_reports.empty()) text += verdict_line("set to 0", result.own_reports);
     const std::string look = shell_line({"sotto", "report", result.run_directory});
     text += verdict_line("run", fmt::format("{}; look at it with: {}", result.run_directory, look));
@@ -364,6 +387,12 @@ Json json_of(const std::vector<RankFigures>& ranks) {
                         {"seconds", json_of(mine.seconds)},
                         {"bytes_sent", mine.bytes_sent},
                         {"peak_memory_mib", json_of(mine.peak_memory_mib)}});
+        if (mine.late == LateCounts{}) continue;
+        json.back()["rounds_skipped"] = mine.late.skipped;
+        json.back()["messages"] = {{"expected", mine.late.expected},
+                                   {"missing", mine.late.missing},
+                                   {"late", mine.late.late},
+                                   {"unsent", mine.late.unsent}};
     }
     return json;
 }

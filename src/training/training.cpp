@@ -1,6 +1,7 @@
 #include "training/training.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -53,8 +54,11 @@ TrainingLoop::TrainingLoop(OpenRun& run,
       vote_(run_.network, stop_requested),
       grace_(run_.leader() && run_.network.processes() > 1 ? seconds_before_kill() : std::nullopt),
       ends_here_(run.prepared.resumption && run.prepared.resumption->finish),
-      every_(run_.config.evaluate_every > 0 ? run_.config.evaluate_every
-                                            : std::max(1L, run_.config.plan.rounds / 50)) {}
+      every_(run_.config.evaluate_every > 0
+                 ? run_.config.evaluate_every
+                 : std::max(1L, run_.config.plan.rounds / (run_.config.round_deadline ? 10 : 50))),
+      stop_requested_(stop_requested),
+      measured_(!run_.config.round_deadline || *run_.config.round_deadline > 0) {}
 
 void TrainingLoop::begin(std::optional<double> compute_seconds) {
     if (compute_seconds)
@@ -68,6 +72,7 @@ void TrainingLoop::begin(std::optional<double> compute_seconds) {
         minimum_ = minimum_of_average(
             run_.network, trainer_.agents(), run_.config.l2, run_.config.threads);
     evaluate_now();
+    started_ = progress_.rounds;
     stretch_ = Clock::now();
 }
 
@@ -96,12 +101,27 @@ void TrainingLoop::finish_models() {
     evaluate_now(ModelStage::consensus);
 }
 
+long TrainingLoop::next_meeting() const {
+    const long rounds = run_.config.plan.rounds, now = progress_.rounds;
+    if (!run_.config.round_deadline) return now + 1;
+    return std::min({rounds,
+                     (now / every_ + 1) * every_,
+                     next_checkpoint(run_.config.checkpoint_every, now, rounds),
+                     measured_ ? rounds : now + 1});
+}
+
 void TrainingLoop::run_round() {
     checkpoints_.before_round(progress_.rounds);
-    trainer_.run_round(progress_.rounds);
-    ++progress_.rounds;
+    const long meeting = next_meeting();
+    progress_.rounds = trainer_.run_round(progress_.rounds, meeting);
     if (run_.leader())
         listener_.on_round(progress_.rounds, run_.config.plan.rounds, open_.prepared.ledger);
+    if (run_.config.round_deadline) {
+        if (stop_requested_()) run_.network.call_meeting();
+        if (progress_.rounds < meeting) return;
+        run_.network.meet(meeting);
+        if (!measured_) measure_deadline();
+    }
     stopped_ = stops();
     if (more() && progress_.rounds % every_ == 0) {
         progress_.totals = totals();
@@ -123,7 +143,28 @@ void TrainingLoop::finish_rounds() {
     checkpoints_.seal(progress_.rounds, true, totals());
 }
 
+void TrainingLoop::measure_deadline() {
+    constexpr long rounds = 5;
+    constexpr double share = 0.85, times = 1.3;  // of messages, of the time until they are there
+    if (progress_.rounds < std::min(started_ + rounds, run_.config.plan.rounds)) return;
+    measured_ = true;
+    // A peer may say anything: the slowest seventh has no influence.
+    std::vector<double> seconds;
+    const std::string own = fmt::format("{:.6g}", fmt::join(trainer_.arrivals(), ","));
+    for (const std::string& said : run_.network.all_gather(own, most_document_bytes))
+        for (const std::string_view one : split(said, ','))
+            if (!one.empty()) seconds.push_back(parse_real("seconds of a message", one));
+    if (seconds.empty()) return;
+    const auto place =
+        seconds.begin() + static_cast<long>(share * static_cast<double>(seconds.size() - 1));
+    std::ranges::nth_element(seconds, place);
+    trainer_.set_deadline(times * *place);
+    if (run_.leader())
+        print_error_line(fmt::format("rounds go on after {:.3g} ms", 1e3 * times * *place));
+}
+
 bool TrainingLoop::stops() {
+    if (run_.config.round_deadline) return run_.network.maximum(stop_requested_() ? 1 : 0) > 0;
     const bool stopped = vote_.after_round();
     const auto advice = grace_.advice(vote_.seconds_to_stop(), checkpoints_.seconds());
     if (advice && !stopped) print_error_line(*advice);
@@ -225,6 +266,10 @@ TrainerOptions trainer_options(const PreparedRun& prepared, Eigen::Index dimensi
     options.key_epoch = run.key_epoch;
     options.first_noise_round = run.phase.steps.first_round;
     options.threads = run.config.threads;
+    if (run.config.round_deadline)
+        options.deadline = *run.config.round_deadline > 0 ? *run.config.round_deadline : infinity;
+    options.faults = run.config.faults;
+    options.faults_seed = run.config.task.seed;
     return options;
 }
 
@@ -350,6 +395,7 @@ void TrainingRounds::finish() {
     run.network.watch_for_stalls(stall_limits(
         run.config.stall_abort_seconds, run.network.process_name(), patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
+    open_.progress.rounds_skipped = trainer_.rounds_skipped();
     open_.progress.clipped_share = clipped_share(run.network, trainer_);
     if (run.config.baseline && !open_.progress.interrupted) compare_without_privacy();
     if (run.config.plan.learn_clip)

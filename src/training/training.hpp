@@ -55,6 +55,12 @@ class TrainingLoop {
     void finish_rounds();
     /// After a round: whether all stop here. Advises if the launcher may leave too little time.
     [[nodiscard]] bool stops();
+    /// The round before which all processes are at the same place: with a deadline, where they
+    /// evaluate, write a checkpoint, or end.
+    [[nodiscard]] long next_meeting() const;
+    /// After five rounds that begin together, sets a deadline of 1.3 times the time by which six
+    /// sevenths of all messages were there. COLLECTIVE.
+    void measure_deadline();
     /// Averages models, runs final gossip, and evaluates.
     void finish_models();
     [[nodiscard]] EvaluatedRecords records_now() const;
@@ -74,6 +80,9 @@ class TrainingLoop {
     Clock::time_point stretch_ = Clock::now();  // its start
     long every_;                                // rounds between evaluations
     std::optional<double> minimum_;
+    const std::function<bool()>& stop_requested_;
+    bool measured_;     // the deadline is known, or there is none
+    long started_ = 0;  // round in which this start began
 };
 
 /// The rounds of this start, with everything between them and the final models, run one by one by

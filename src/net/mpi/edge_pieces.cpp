@@ -1,5 +1,7 @@
 #include "net/mpi/edge_pieces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -120,6 +122,57 @@ void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
     if (!encrypted_) return;
     for (std::size_t j = 0; j < received_.messages.size(); ++j)
         if (received_.messages[j] > 0) open(j, piece, count);
+}
+
+std::span<const std::uint8_t> EdgePieces::swap_until(Clock::time_point deadline,
+                                                     Eigen::Index count) {
+    sent_.set_counts(count, encrypted_);
+    received_.set_counts(count, encrypted_);
+    const auto largest = static_cast<std::size_t>(std::ranges::max(received_.sizes));
+    const auto part = [](Room& room, std::size_t j) {
+        return std::span(room.bytes.data() + room.starts[j],
+                         static_cast<std::size_t>(room.sizes[j]));
+    };
+    for (std::size_t j = 0; j < sent_.messages.size(); ++j) {
+        if (sent_.messages[j] == 0) continue;
+        const std::size_t to = links_.destinations()[j];
+        // The nonce authenticates what the header says.
+        pack(j, mail_.used_of(to, id_.round), count);
+        mail_.send(id_, to, part(sent_, j));
+        bytes_sent_ += sent_.sizes[j];
+    }
+    const auto active = [](const Room& room, std::span<const std::size_t> neighbours) {
+        std::vector<std::size_t> those;
+        for (std::size_t j = 0; j < neighbours.size(); ++j)
+            if (room.messages[j] > 0) those.push_back(neighbours[j]);
+        return those;
+    };
+    mail_.wait(id_,
+               active(received_, links_.sources()),
+               active(sent_, links_.destinations()),
+               deadline,
+               largest);
+    came_.assign(received_.messages.size(), 0);
+    for (std::size_t j = 0; j < came_.size(); ++j) {
+        const auto bytes = mail_.of(id_, links_.sources()[j]);
+        if (!bytes || received_.messages[j] == 0) continue;
+        const auto own = part(received_, j);
+        if (bytes->size() != own.size())
+            throw NetworkError(fmt::format(
+                "{} sent {} bytes in round {}, step {} (allowed: {}); it does not keep to the "
+                "protocol",
+                world_.name_of(links_.neighbours()[links_.sources()[j]]),
+                bytes->size(),
+                id_.round,
+                id_.step,
+                own.size()));
+        std::ranges::copy(*bytes, own.begin());
+        const std::size_t from = links_.sources()[j];
+        if (encrypted_) open(j, mail_.used_by(from), count);
+        mail_.use(from);
+        came_[j] = 1;
+    }
+    return came_;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "net/mpi/late_mail.hpp"
 #include "net/mpi/links.hpp"
 #include "net/mpi/protection.hpp"
 #include "net/mpi/world.hpp"
@@ -90,6 +91,13 @@ class EdgePieces {
     /// @throws CryptoError naming both ends if a piece is not what was sent.
     void swap(std::int64_t piece, Eigen::Index count);
 
+    /// As swap for whole messages, with those that are there by the deadline. Not COLLECTIVE.
+    /// @return whether the messages of each source have come.  @throws CryptoError as swap;
+    /// NetworkError for a message of another length.
+    std::span<const std::uint8_t> swap_until(Clock::time_point deadline, Eigen::Index count);
+    [[nodiscard]] LateMail& mail() { return mail_; }
+    [[nodiscard]] const LateMail& mail() const { return mail_; }
+
     /// Sends what found no room in the last piece; only pairs of processes with something to say
     /// exchange it. Calls are not collective: both ends know the sizes.
     /// @param sent by outgoing message.  @param received by incoming message, of the right sizes.
@@ -155,6 +163,8 @@ class EdgePieces {
 
     MpiWorld& world_;
     const MpiLinks& links_;
+    LateMail mail_{world_, links_};
+    std::vector<std::uint8_t> came_;  // by source
     bool encrypted_ = false;
     std::vector<LinkCipher> ciphers_;  // one per neighbour
     ExchangeId id_;

@@ -26,29 +26,34 @@ void MpiExchange::run(ExchangeId id,
                       std::span<const Outgoing> outgoing,
                       Eigen::Index dimension,
                       MessagePrecision precision,
-                      const Delivery& deliver) {
+                      const Delivery& deliver,
+                      std::optional<Clock::time_point> deadline) {
     number_messages(outgoing);
     id_ = id;
     precision_ = precision;
     columns_.resize(links_.local_agents());
     for (std::size_t a = 0; a < columns_.size(); ++a) columns_[a].resize(links_.members(a));
     const Outgoing& any = outgoing.front();
-    const bool spreads = links_.blocks().one_each() && any.to_all != nullptr && any.to.empty() &&
-                         !pieces_.encrypted() && precision == MessagePrecision::float64;
-    longest_ = piece_length(dimension, links_.most_links());
+    came_ = {};
+    const bool spreads = !deadline && links_.blocks().one_each() && any.to_all != nullptr &&
+                         any.to.empty() && !pieces_.encrypted() &&
+                         precision == MessagePrecision::float64;
+    longest_ = deadline ? dimension : piece_length(dimension, links_.most_links());
     pieces_.begin(
         id, longest_, sent_.of_neighbours(), received_.of_neighbours(), !spreads, precision);
 
     for (Eigen::Index first = 0; first < dimension; first += longest_) {
         const Eigen::Index count = std::min(longest_, dimension - first);
-        if (spreads)
+        if (deadline)
+            swap_until(*deadline, outgoing, count);
+        else if (spreads)
             pieces_.spread(any.to_all + first, count);
         else
             swap(outgoing, first, first / longest_, count);
         fill_columns(outgoing, first, count);
         for (std::size_t a = 0; a < columns_.size(); ++a) deliver(a, first, count, columns_[a]);
     }
-    pieces_.count_sent(dimension, longest_);
+    if (!deadline) pieces_.count_sent(dimension, longest_);
 }
 
 void MpiExchange::number_messages(std::span<const Outgoing> outgoing) {
@@ -79,10 +84,7 @@ void MpiExchange::pack_codes(std::span<const Outgoing> outgoing,
     }
 }
 
-void MpiExchange::swap(std::span<const Outgoing> outgoing,
-                       Eigen::Index first,
-                       std::int64_t piece,
-                       Eigen::Index count) {
+void MpiExchange::put(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count) {
     const bool codes = precision_ == MessagePrecision::nibble;
     if (codes) pack_codes(outgoing, first, count);
     rests_.clear();
@@ -102,8 +104,24 @@ void MpiExchange::swap(std::span<const Outgoing> outgoing,
             pieces_.put(message, values);
         }
     }
+}
+
+void MpiExchange::swap(std::span<const Outgoing> outgoing,
+                       Eigen::Index first,
+                       std::int64_t piece,
+                       Eigen::Index count) {
+    put(outgoing, first, count);
     pieces_.swap(piece, count);
-    if (codes) swap_rest(piece, count);
+    if (precision_ == MessagePrecision::nibble) swap_rest(piece, count);
+}
+
+void MpiExchange::swap_until(Clock::time_point deadline,
+                             std::span<const Outgoing> outgoing,
+                             Eigen::Index count) {
+    if (precision_ == MessagePrecision::nibble)
+        throw Error(ExitCode::other, "differences, of which none may be missing, with a deadline");
+    put(outgoing, 0, count);
+    came_ = pieces_.swap_until(deadline, count);
 }
 
 template <class Read>
@@ -152,6 +170,14 @@ const double* MpiExchange::received(std::size_t message, Eigen::Index count) {
     return widened_.data() + message * static_cast<std::size_t>(longest_);
 }
 
+std::optional<std::uint32_t> MpiExchange::used_by(std::size_t local, std::size_t place) const {
+    for (const LinkEnd& link : links_.incoming())
+        if (link.local == local && link.place == place && !came_.empty() &&
+            came_[link.neighbour] != 0)
+            return pieces_.mail().used_by(links_.sources()[link.neighbour]);
+    return std::nullopt;
+}
+
 void MpiExchange::widen_received(Eigen::Index count) {
     const std::span<const std::size_t> messages = received_.of_neighbours();
     const auto all = std::reduce(messages.begin(), messages.end());
@@ -168,8 +194,9 @@ void MpiExchange::fill_columns(std::span<const Outgoing> outgoing,
     for (std::size_t e = 0; e < links_.incoming().size(); ++e) {
         const std::size_t message = received_.of_links()[e];
         const LinkEnd& link = links_.incoming()[e];
+        const bool came = came_.empty() || came_[link.neighbour] != 0;
         columns_[link.local][link.place] =
-            message == MessageNumbers::none ? nullptr : received(message, count);
+            message == MessageNumbers::none || !came ? nullptr : received(message, count);
     }
     for (const InnerLink& link : links_.inner())
         columns_[link.local][link.place] =

@@ -19,12 +19,17 @@ namespace sotto {
 class MpiExchange {
   public:
     MpiExchange(const MpiLinks& links, EdgePieces& pieces) : links_(links), pieces_(pieces) {}
-    /// COLLECTIVE. @param outgoing one per local agent.
+    /// COLLECTIVE without a deadline (NeighbourExchange::set_deadline).
+    /// @param outgoing one per local agent.
     void run(ExchangeId id,
              std::span<const Outgoing> outgoing,
              Eigen::Index dimension,
              MessagePrecision precision,
-             const Delivery& deliver);
+             const Delivery& deliver,
+             std::optional<Clock::time_point> deadline = std::nullopt);
+
+    /// See NeighbourExchange.
+    [[nodiscard]] std::optional<std::uint32_t> used_by(std::size_t local, std::size_t place) const;
 
   private:
     void number_messages(std::span<const Outgoing> outgoing);
@@ -33,6 +38,12 @@ class MpiExchange {
               Eigen::Index first,
               std::int64_t piece,
               Eigen::Index count);
+    /// Hands the same to `pieces_`.
+    void put(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
+    /// Sends and receives whole messages; those that have not come stay null.
+    void swap_until(Clock::time_point deadline,
+                    std::span<const Outgoing> outgoing,
+                    Eigen::Index count);
     /// Packs a piece of every local agent's message.
     void pack_codes(std::span<const Outgoing> outgoing, Eigen::Index first, Eigen::Index count);
     /// Sends and receives what found no room in the piece.
@@ -54,8 +65,9 @@ class MpiExchange {
     std::vector<std::vector<const double*>> columns_;  // by local agent
     ExchangeId id_;
     MessagePrecision precision_ = MessagePrecision::float64;
-    Eigen::Index longest_ = 0;     // of a piece
-    std::vector<double> widened_;  // by message from others, then coordinate
+    Eigen::Index longest_ = 0;            // of a piece
+    std::span<const std::uint8_t> came_;  // by source; empty: all
+    std::vector<double> widened_;         // by message from others, then coordinate
     struct Packed {
         std::vector<std::byte> block;
         std::vector<std::int32_t> rest;

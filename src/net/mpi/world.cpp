@@ -35,6 +35,17 @@ bool MpiWorld::orderly() const {
     return finalized == 0 && std::uncaught_exceptions() <= exceptions_at_start_;
 }
 
+void MpiWorld::wait_until(ExchangeId id,
+                          Clock::time_point until,
+                          const std::function<bool()>& ready) {
+    place_ = {id.round, id.step, 0};
+    while (!ready() && Clock::now() < until) {
+        watch_->answer(place_);
+        if (waiting_work_ && !waiting_work_()) waiting_work_ = {};
+    }
+    place_.after = 1;
+}
+
 void MpiWorld::wait_for_exchange(ExchangeId id,
                                  std::span<const int> neighbours,
                                  int code,

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "core/stopwatch.hpp"
 #include "net/mpi_call.hpp"
 #include "net/network.hpp"
 #include "net/stall_watch.hpp"
@@ -44,9 +46,13 @@ class MpiWorld {
         const int code = begin(&request);
         check_mpi(watch_->complete(code, request, place_), call);
     }
-    void finish(const char* call, MPI_Request& request) {
-        check_mpi(watch_->complete(MPI_SUCCESS, request, place_), call);
+    /// @param work done a piece at a time meanwhile; may be empty.
+    void finish(const char* call, MPI_Request& request, WaitingWork work = {}) {
+        check_mpi(watch_->complete(MPI_SUCCESS, request, place_, {}, &work), call);
     }
+    /// Waits in an exchange until `ready`, or until this time at most; answers other ranks and does
+    /// the waiting work meanwhile.
+    void wait_until(ExchangeId id, Clock::time_point until, const std::function<bool()>& ready);
     /// Begins the call of an exchange, and waits for these neighbours until it is complete.
     /// @throws NetworkError naming rank, round and step.
     template <class Begin>
