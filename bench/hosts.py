@@ -63,7 +63,7 @@ def make_launcher(folder, hosts, ranks, launched_on=1, disk=None):
     disk: folder that is another one on each host, folder/diskN on host N. No host is reached while there is a file
     folder/hostN.away."""
     file = pathlib.Path(folder) / "hosts"
-    file.write_text("".join(f"{NETWORK}.{h} slots={ranks // hosts}\n" for h in range(1, hosts + 1)))
+    file.write_text("".join(f"{NETWORK}.{h} slots={-(-ranks // hosts)}\n" for h in range(1, hosts + 1)))
     agent = pathlib.Path(folder) / "agent"
     mount = ""
     if disk:

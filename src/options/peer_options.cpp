@@ -171,19 +171,15 @@ away would leave 1.25 times the noise ([why](../decisions/free-utility.md)).)",
 }
 
 /// Seconds, or auto, which is 0.
-OptionFormat<std::optional<double>> round_deadline() {
-    return {among_others("off, auto, or seconds, above 0", {"off", "auto", "SECONDS"}),
-            [](const std::string& option, const std::string& text) -> std::optional<double> {
-                if (text == "off") return std::nullopt;
+OptionFormat<double> round_deadline() {
+    return {among_others("auto, or seconds, above 0", {"auto"}),
+            [](const std::string& option, const std::string& text) -> double {
                 if (text == "auto") return 0;
                 const double seconds = parse_real(option, text);
                 require_positive(option, seconds);
                 return seconds;
             },
-            [](const std::optional<double>& seconds) -> std::string {
-                if (!seconds) return "off";
-                return *seconds == 0 ? "auto" : real_text(*seconds);
-            }};
+            [](double seconds) { return seconds == 0 ? std::string("auto") : real_text(seconds); }};
 }
 
 std::vector<Option<TrainConfig>> late_options() {
@@ -192,8 +188,8 @@ std::vector<Option<TrainConfig>> late_options() {
           .help = "{}: a round goes on without the messages that have not come after this time",
           .details = R"(
 Agents mix what has come, and their own model gets the weights of the others. A message that comes later is dropped. An
-agent that is behind goes on with its neighbours' round, and sends nothing for those that it has missed. `auto`: 1.25
-times what a round takes that no agent delays, measured in the first five, which wait for all. [Rounds without the late
+agent that is behind goes on with its neighbours' round, and sends nothing for those that it has missed. `auto`: 1.3
+times what it takes until six sevenths of all messages are there, measured in the first five rounds, which wait for all. [Rounds without the late
 ones](../cluster.md#rounds-without-the-late-ones) explains what it costs; it costs no privacy. All meet to evaluate
 (`--eval-every`, here ten times a run by default) and to write checkpoints. It needs several processes, noise on
 gradients that is independent over rounds, a fixed mixing matrix, float64 or float32, and none of `--secure-sum`,

@@ -60,7 +60,7 @@ void require_possible_misses(const Run& run) {
     if (!config.misses_messages()) return;
     const auto refuse = [&](bool cannot, std::string_view reason) {
         if (cannot)
-            throw ConfigError(fmt::format("{}: not possible {} (allowed: off)",
+            throw ConfigError(fmt::format("{}: not possible {} (leave it out)",
                                           config.round_deadline ? "round-deadline" : "faults",
                                           reason));
     };

@@ -42,6 +42,72 @@ TEST(MessageMixing, CombinesWhatIsHeardWithWhatWasSentBefore) {
     EXPECT_FALSE(mixing.secure_sums());
 }
 
+/// Delivers what the test says, as if every agent had a process of its own.
+class ScriptedExchange final : public NeighbourExchange {
+  public:
+    void connect(const Graph& /*graph*/) override {}
+    void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
+    [[nodiscard]] bool encrypted() const override { return false; }
+    void exchange(ExchangeId /*id*/,
+                  std::span<const Outgoing> /*outgoing*/,
+                  Eigen::Index dimension,
+                  const Delivery& deliver) override {
+        deliver(0, 0, dimension, columns);
+    }
+    void exchange_sum(ExchangeId /*id*/,
+                      Eigen::Index /*dimension*/,
+                      const ShareSource& /*share*/,
+                      const SumDelivery& /*deliver*/) override {}
+    [[nodiscard]] std::int64_t bytes_sent() const override { return 0; }
+    [[nodiscard]] std::optional<std::uint32_t> used_by(std::size_t /*local*/,
+                                                       std::size_t place) const override {
+        return used[place];
+    }
+    std::vector<const double*> columns;
+    std::vector<std::optional<std::uint32_t>> used;
+};
+
+TEST(MessageMixing, GivesBackWhatItTookOfAMessageWhoseSenderDidNotUseItsOwn) {
+    // Agent 0 of a ring of three, with weights 1/3: its neighbours are 1 and 2.
+    const Topography topography = test::topography_of(Topology::ring, 3);
+    ScriptedExchange network;
+    network.set_deadline(Clock::time_point::max());
+    MessageMixing mixing(network, AgentBlocks(3, 3), MixingSchedule({topography.mixing}));
+    std::vector<LocalAgent> locals;
+    locals.push_back(test::local_agent(0, make_quadratic_objective(0, 3), 1));
+    const Eigen::MatrixXd nothing;
+    Eigen::MatrixXd own(1, 1), models(1, 1);
+    double first = 0, second = 0;
+    std::vector<Outgoing> outgoing(1);
+    const auto run = [&](long round,
+                         double mine,
+                         std::optional<double> of_1,
+                         std::optional<double> of_2,
+                         std::uint32_t used_by_1,
+                         std::uint32_t used_by_2) {
+        own(0, 0) = mine;
+        first = of_1.value_or(0);
+        second = of_2.value_or(0);
+        network.columns = {own.data(), of_1 ? &first : nullptr, of_2 ? &second : nullptr};
+        network.used = {std::nullopt,
+                        of_1 ? std::optional(used_by_1) : std::nullopt,
+                        of_2 ? std::optional(used_by_2) : std::nullopt};
+        mixing.run({{round, 0}, 1, 0, locals, outgoing, own, nothing, models, {}, 1e100});
+        return models(0, 0);
+    };
+    EXPECT_NEAR(run(0, 3, 6, 9, 0, 0), 6, 1e-14);
+    // Agent 2 is late in round 1, and its weight goes to the own message.
+    EXPECT_NEAR(run(1, 3, 6, std::nullopt, 0b1, 0), 4, 1e-14);
+    // In round 2, agent 1 says that it did not use round 1's message, of which (6 - 3) / 3 was
+    // taken; agent 2 says that it used round 0's, bit 1.
+    EXPECT_NEAR(run(2, 3, 6, 9, 0b10, 0b10), 6 - 1, 1e-14);
+    // Agent 2 says nothing in round 3, and in round 4 that it did not use round 2's.
+    EXPECT_NEAR(run(3, 3, 3, std::nullopt, 0b111, 0), 3, 1e-14);
+    EXPECT_NEAR(run(4, 3, 3, 3, 0b1111, 0b1001), 3 - 2, 1e-14);
+    // Everything is settled once.
+    EXPECT_NEAR(run(5, 3, 3, 3, 0b11111, 0b10011), 3, 1e-14);
+}
+
 template <class Call>
 std::string refusal_of(Call&& call) {
     try {

@@ -262,6 +262,8 @@ struct NoiseRun {
     int local_steps = 1;
     double client_probability = 1;
     std::optional<MessageSteps> message_steps{};  ///< of short messages
+    std::optional<double> deadline{};             ///< of a round; see TrainerOptions
+    RoundFaults faults{};
     /// Of one agent, instead of PatternObjective.
     std::function<LocalAgent(int id)> agent{};
 };
@@ -303,6 +305,8 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
     options.local_steps = run.local_steps;
     options.client_probability = run.client_probability;
     options.message_steps = run.message_steps;
+    options.deadline = run.deadline;
+    options.faults = run.faults;
     if (run.message_steps) network.set_message_precision(MessagePrecision::nibble);
     Trainer trainer(network,
                     topography.schedule(),
@@ -318,7 +322,8 @@ inline Eigen::MatrixXd observe_rounds(Network& network,
             sums.emplace_back(topography.graph, secrets[static_cast<std::size_t>(id)], 0, 16);
         trainer.use_secure_sums(std::move(sums));
     }
-    for (long t = 0; t < run.rounds; ++t) trainer.run_round(t);
+    for (long t = 0; t < run.rounds;) t = trainer.run_round(t, run.rounds);
+    if (run.deadline) network.meet(run.rounds);
     return trainer.models();
 }
 

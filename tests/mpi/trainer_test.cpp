@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 #include "learn/logistic.hpp"
 #include "learn/quadratic.hpp"
 #include "learn/readers.hpp"
@@ -82,6 +85,49 @@ TEST(InjectedNoise, IsTheAccountedNoiseWithCorrections) {
             }
         }
     }
+}
+
+/// Sum over the rounds so far of the noise in what this rank's agent has sent; only after rounds
+/// for which it sent something.
+std::map<long, Eigen::VectorXd> noise_so_far(const Topography& topography,
+                                             const NoisePlan& plan,
+                                             const NoiseRun& run) {
+    const auto network = mpi_network();
+    test::Recorder recorder(run.dimension, 1);
+    RoundObserver* const observer = &recorder;
+    (void)test::observe_rounds(*network, topography, plan, run, {&observer, 1});
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(run.dimension);
+    std::map<long, Eigen::VectorXd> result;
+    const auto noise = recorder.recording.noise(run.step_size);
+    for (std::size_t t = 0; t < noise.size(); ++t) {
+        if (std::isnan(noise[t](0, 0))) continue;
+        sum += noise[t].col(0);
+        result[static_cast<long>(t)] = sum;
+    }
+    return result;
+}
+
+TEST(InjectedNoise, OfRoundsThatAnAgentMissesComesWithItsNextMessage) {
+    const int ranks = test::mpi_session().ranks(), own = test::mpi_session().rank();
+    if (ranks == 1) return;  // nobody to be late for
+    const MechanismCase entry{"Pairs", "pairs", {Utility::Kind::horizon, 20}};
+    const Topography topography = test::topography_of(Topology::complete, ranks);
+    const NoisePlan plan =
+        test::shared_plan_of(*mpi_network(), entry, topography, test::uneven_limits(ranks));
+    NoiseRun run;
+    run.rounds = 60;
+    const auto wanted = noise_so_far(topography, plan, run);
+    EXPECT_EQ(std::ssize(wanted), run.rounds);
+    run.deadline = 0.01;
+    run.encrypted = true;
+    for (int agent = 0; agent < ranks; ++agent)
+        run.faults.slow.emplace_back(agent, agent == ranks - 1 ? 300 : 30);
+    const auto sent = noise_so_far(topography, plan, run);
+    EXPECT_GT(std::ssize(sent), 0);
+    if (own == ranks - 1) EXPECT_LT(std::ssize(sent), run.rounds) << "it is slow, and was not late";
+    for (const auto& [round, sum] : sent)
+        EXPECT_LT((sum - wanted.at(round)).norm(), 1e-9 * wanted.at(round).norm())
+            << "round " << round << ", rank " << own;
 }
 
 TEST(InjectedNoise, OfShortMessagesIsTheAccountedNoiseAndThatOfRounding) {

@@ -59,6 +59,8 @@ OptionTexts other_run() {
             {"link-encryption", "off"},
             {"precision", "float32"},
             {"mask-partners", "3"},
+            {"round-deadline", "auto"},
+            {"faults", "silent:0.1,slow:2:5"},
             {"stall-abort", "70"},
             {"threads", "3"}};
 }
@@ -172,6 +174,8 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "checkpoint-every",
                                      "without",
                                      "precision",
+                                     "round-deadline",
+                                     "faults",
                                      "network",
                                      "finish",
                                      "joining",

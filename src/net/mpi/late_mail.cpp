@@ -132,7 +132,8 @@ void LateMail::keep(std::size_t source, std::vector<std::byte> bytes) {
     }
     const ExchangeId id{header.round, static_cast<int>(header.step)};
     newest_[source] = std::max(newest_[source], static_cast<long>(id.round));
-    if (before(id, now_)) {
+    const bool over = !open_ && id.round == now_.round && id.step == now_.step;
+    if (before(id, now_) || over) {
         ++counts_.late;
         spare_.push_back(std::move(bytes));
         return;
@@ -147,6 +148,7 @@ void LateMail::keep(std::size_t source, std::vector<std::byte> bytes) {
 
 void LateMail::forget_before(ExchangeId id) {
     now_ = id;
+    open_ = true;
     for (std::deque<Letter>& letters : kept_)
         while (!letters.empty() && before(letters.front().id, now_)) {
             spare_.push_back(std::move(letters.front().bytes));
@@ -183,6 +185,7 @@ void LateMail::wait(ExchangeId id,
     world_.wait_until(id, deadline + std::max(deadline - began, Clock::duration::zero()), [&] {
         return all_there() || half_there(id.round);
     });
+    open_ = false;
     for (std::size_t j = 0; j < used_.size(); ++j) {
         used_[j].rounds = used_of(j, id.round) << 1U;
         used_[j].last = id.round;
@@ -232,7 +235,9 @@ bool LateMail::on_time(long round, std::size_t source) const {
 }
 
 long LateMail::round_of_neighbours() {
-    take_all();
+    // Each poll makes some progress with what came while this process computed.
+    constexpr int polls = 20;
+    for (int i = 0; i < polls; ++i) take_all();
     std::vector<long> rounds;
     for (const std::size_t source : links_.sources()) rounds.push_back(newest_[source]);
     if (rounds.empty()) return -1;

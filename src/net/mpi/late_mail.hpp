@@ -51,7 +51,7 @@ class LateMail {
     /// two before, or all have just met. One that was late is not waited for until it is on time
     /// again.
     [[nodiscard]] bool on_time(long round, std::size_t source) const;
-    /// Takes what has come, without waiting. @return the round that half of the neighbours have
+    /// Takes what has come, without waiting for more. @return the round that half of the neighbours have
     /// reached, the lower if they are even; -1: none. One that lies cannot drive the others.
     [[nodiscard]] long round_of_neighbours();
 
@@ -113,7 +113,8 @@ class LateMail {
 
     MpiWorld& world_;
     const MpiLinks& links_;
-    ExchangeId now_{-1, 0};
+    ExchangeId now_{-1, 0};    // the exchange that goes on, or was the last
+    bool open_ = false;        // it goes on
     std::size_t largest_ = 0;  // of a message; 0: nothing is taken before the first wait()
     std::vector<std::deque<Letter>> kept_;         // by neighbour
     std::vector<std::deque<UnderWay>> under_way_;  // by neighbour

@@ -1,0 +1,145 @@
+// Rounds that go on without messages that are late or missing, as a user runs them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "program.hpp"
+
+namespace sotto::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class LateRounds : public ::testing::Test {
+  protected:
+    [[nodiscard]] Arguments training(const Arguments& more, const std::string& run = "run") const {
+        Arguments arguments{"train",
+                            "--data",
+                            data_,
+                            "--epsilon",
+                            "4",
+                            "--adjacency",
+                            "agent",
+                            "--rounds",
+                            "200",
+                            "--batch-size",
+                            "all",
+                            "--quiet",
+                            "--seed",
+                            "3",
+                            "--noise-seed",
+                            "5",
+                            "--topology",
+                            "ring",
+                            "--run-directory",
+                            run};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return arguments;
+    }
+    [[nodiscard]] Json summary(const std::string& run = "run") const {
+        return json_of(directory_ / (run + "/summary.json"));
+    }
+    TempDir directory_;
+    std::string data_ = directory_.write("data.svm", small_data(4000));
+};
+
+std::int64_t sum_of(const Json& summary, const std::string& figure) {
+    std::int64_t sum = 0;
+    for (const Json& rank : summary.at("ranks"))
+        if (rank.contains("messages")) sum += rank.at("messages").at(figure).get<std::int64_t>();
+    return sum;
+}
+
+TEST_F(LateRounds, AreTheSameRoundsWhereNobodyIsLate) {
+    for (const auto& [run, more] : {std::pair<std::string, Arguments>{"without", {}},
+                                    {"with", {"--round-deadline", "60"}}}) {
+        const Outcome outcome = run_sotto(directory_, 4, training(more, run));
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    }
+    for (int agent = 0; agent < 4; ++agent) {
+        const std::string model = fmt::format("/agents/{}/model.npy", agent);
+        EXPECT_EQ(content_of(directory_ / ("with" + model)),
+                  content_of(directory_ / ("without" + model)));
+    }
+    EXPECT_EQ(sum_of(summary("with"), "missing"), 0);
+    EXPECT_EQ(sum_of(summary("with"), "expected"), 4 * 2 * 200);
+}
+
+TEST_F(LateRounds, GoOnWithoutSilentAndSlowAgents) {
+    const Outcome undisturbed = run_sotto(directory_, 4, training({}, "undisturbed"));
+    ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.text();
+    const Outcome outcome =
+        run_sotto(directory_,
+                  4,
+                  training({"--round-deadline", "0.02", "--faults", "silent:0.2,slow:2:2000"}));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json reached = summary(), wanted = summary("undisturbed");
+    EXPECT_EQ(reached.at("rounds"), 200);
+    EXPECT_EQ(reached.at("interrupted"), false);
+    EXPECT_EQ(reached.at("epsilon"), wanted.at("epsilon"));
+    EXPECT_GT(reached.at("test_accuracy_mean_model").get<double>(),
+              wanted.at("test_accuracy_mean_model").get<double>() - 0.05);
+    EXPECT_GT(reached.at("ranks").at(2).at("rounds_skipped").get<long>(), 20);
+    const auto missing = static_cast<double>(sum_of(reached, "missing"));
+    EXPECT_GT(missing, 0.15 * static_cast<double>(sum_of(reached, "expected")));
+    EXPECT_NE(content_of(directory_ / "run/ledger.json").find("which messages come too late"),
+              std::string::npos);
+}
+
+TEST_F(LateRounds, MeasureADeadlineAndSayIt) {
+    Arguments arguments = training({"--round-deadline", "auto"});
+    std::erase(arguments, "--quiet");
+    const Outcome outcome = run_sotto(directory_, 3, arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_NE(outcome.err.find("rounds go on after"), std::string::npos) << outcome.text();
+    EXPECT_NE(outcome.text().find("\nlate       rounds went on without "), std::string::npos)
+        << outcome.text();
+}
+
+TEST_F(LateRounds, EndAtASignalAndGoOnLater) {
+    const LongerGrace grace;
+    Arguments arguments =
+        training({"--round-deadline", "0.05", "--checkpoint-every", "50", "--eval-every", "50"});
+    *std::ranges::find(arguments, "200") = "100000000";
+    Process process(sotto_command(3, arguments), directory_.path());
+    ASSERT_TRUE(happens([&] { return has_checkpoint(directory_ / "run", 50); }));
+    process.signal_group(SIGTERM);
+    const Outcome outcome = process.wait();
+    EXPECT_FALSE(outcome.timed_out) << outcome.text();
+    EXPECT_LT(outcome.seconds, 30);
+    EXPECT_TRUE(all_ended(directory_.path()));
+    const Json ledger = json_of(directory_ / "run/ledger.json");
+    EXPECT_EQ(ledger.at("status"), "interrupted") << outcome.text();
+    const long completed = ledger.at("rounds").at("completed").get<long>();
+    EXPECT_EQ(completed % 50, 0);
+    Process resumed(sotto_command(3, {"train", "--resume", "run", "--quiet"}), directory_.path());
+    ASSERT_TRUE(happens([&] { return has_checkpoint(directory_ / "run", completed); }));
+    resumed.signal_group(SIGTERM);
+    EXPECT_FALSE(resumed.wait().timed_out);
+}
+
+TEST_F(LateRounds, RefuseWhatNeedsEveryMessage) {
+    const std::vector<std::pair<Arguments, std::string>> refused{
+        {{"--secure-sum", "on"}, "--secure-sum"},
+        {{"--precision", "nibble"}, "--round-deadline"},
+        {{"--correction", "exact-diffusion"}, "--correction"},
+        {{"--gossip-steps", "2"}, "--gossip-steps"},
+        {{"--momentum", "0.9"}, "--momentum"},
+        {{"--mechanism", "cdp"}, "trusted aggregator"},
+        {{"--record-view", "1"}, "--record-view"},
+    };
+    for (const auto& [more, part] : refused) {
+        Arguments arguments = training({"--round-deadline", "1"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_sotto(directory_, 2, arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << more.back() << outcome.text();
+        EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.text();
+    }
+    expect_refused(directory_, training({"--round-deadline", "1", "--agents", "3"}), 2, "mpirun");
+    expect_refused(directory_, training({"--round-deadline", "0"}), 2, "round-deadline");
+}
+
+}  // namespace
+}  // namespace sotto::test
