@@ -27,6 +27,7 @@
 #include "training/participants.hpp"
 #include "training/preconditioning.hpp"
 #include "training/resume.hpp"
+#include "training/round_deadline.hpp"
 #include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
 #include "training/train_report.hpp"
@@ -51,45 +52,6 @@ void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan)
             "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
             "a trusted aggregator and not from agent to agent (allowed: agents)",
             plan.mechanism));
-}
-
-/// @throws ConfigError naming what cannot go on without messages that have not come.
-void require_possible_misses(const Run& run) {
-    const TrainConfig& config = run.config;
-    const PlanConfig& plan = run.phase;
-    if (!config.misses_messages()) return;
-    const auto refuse = [&](bool cannot, std::string_view reason) {
-        if (cannot)
-            throw ConfigError(fmt::format("{}: not possible {} (leave it out)",
-                                          config.round_deadline ? "round-deadline" : "faults",
-                                          reason));
-    };
-    const bool one_each = run.network.processes() == run.plan.agents;
-    refuse(config.round_deadline && run.network.processes() == 1,
-           "in one process, whose agents wait for nobody; use mpirun");
-    refuse(config.round_deadline && !config.faults.none() && !one_each,
-           "with --faults unless every agent has a process of its own");
-    refuse(config.secure_sum, "with --secure-sum on, whose masks cancel only if all messages come");
-    refuse(run.plan.aggregation != Aggregation::gossip,
-           "with a trusted aggregator, which waits for all");
-    refuse(run.plan.entry != NoiseEntry::gradient || !run.plan.same_message_to_all(),
-           "with noise on messages, whose guarantee is that of a fixed mixing matrix");
-    refuse(run.plan.temporal.kind != TemporalFactor::Kind::identity,
-           "with noise that depends on earlier rounds, some of which may be missed; give "
-           "--temporal banded:0, or another mechanism");
-    refuse(!run.topography.schedule().fixed() || run.topography.mixing.push_sum(),
-           "where mixing changes from round to round, or is not symmetric");
-    refuse(plan.correction != Correction::none, "with --correction, which needs all messages");
-    refuse(config.round_deadline && (plan.momentum > 0 || plan.gossip_steps > 1),
-           "with --momentum, or several exchanges a round (--gossip-steps)");
-    refuse(config.round_deadline && !run.topography.mixing.symmetric(),
-           "with mixing weights that are not symmetric");
-    refuse(plan.precondition_every > 0, "with --precondition-every, which needs all messages");
-    refuse(plan.participation.cycle > 1,
-           "with cyclic participation, since an agent that is behind would leave its part of the "
-           "cycle");
-    refuse(!config.views.empty() || !config.record_views.empty() || config.record_wire,
-           "with --view and --record-view, which are made for a fixed mixing matrix");
 }
 
 /// What secure sums hide. Every process checks that they hide what is required; process 0 also
@@ -157,17 +119,16 @@ Ledger open_ledger(const Run& run,
                          .secure_sums = agree_on_sums(run),
                          .more_statements = transport_statements(
                              run.config, run.network, run.plan, run.optimality_gap)};
+    const auto state = [&](const std::vector<std::string>& statements) {
+        std::ranges::copy(statements, std::back_inserter(record.more_statements));
+    };
     // These statements do not cover earlier phases.
     if (run.leader() && !phase.resumption)
-        std::ranges::move(
-            sampling_statements(phase.config, phase.exposures, phase.budgets, task.records),
-            std::back_inserter(record.more_statements));
-    std::ranges::move(clip_statements(run.config), std::back_inserter(record.more_statements));
-    std::ranges::move(correction_statements(run.config.plan),
-                      std::back_inserter(record.more_statements));
-    std::ranges::move(preconditioner_statements(run.config),
-                      std::back_inserter(record.more_statements));
-    std::ranges::copy(task.statements, std::back_inserter(record.more_statements));
+        state(sampling_statements(phase.config, phase.exposures, phase.budgets, task.records));
+    state(clip_statements(run.config));
+    state(correction_statements(run.config.plan));
+    state(preconditioner_statements(run.config));
+    state(task.statements);
     Ledger ledger(std::move(record));
     run.network.agree([&] {
         // With --noise-std no epsilon is promised, so the ledger states the noise.

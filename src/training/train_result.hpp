@@ -38,8 +38,8 @@ struct RunEstimate {
     double memory_mib = 0;          ///< vectors of one process, without program and data
     double seconds_per_round =
         0;             ///< measured: gradients and noise with throw-away keys, empty messages
-    double bytes = 0;  ///< sent by all agents in rounds and final gossip
     std::optional<NetworkEstimate> network;
+    double bytes = 0;  ///< sent by all agents in rounds and final gossip
 };
 
 /// How a run was resumed.

@@ -1,7 +1,6 @@
 #include "training/training.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -27,6 +26,7 @@
 #include "training/open_run.hpp"
 #include "training/preconditioning.hpp"
 #include "training/prepare_run.hpp"
+#include "training/round_deadline.hpp"
 #include "training/run_accounts.hpp"
 #include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
@@ -144,23 +144,13 @@ void TrainingLoop::finish_rounds() {
 }
 
 void TrainingLoop::measure_deadline() {
-    constexpr long rounds = 5;
-    constexpr double share = 0.85, times = 1.3;  // of messages, of the time until they are there
-    if (progress_.rounds < std::min(started_ + rounds, run_.config.plan.rounds)) return;
+    if (progress_.rounds < std::min(started_ + measured_rounds, run_.config.plan.rounds)) return;
     measured_ = true;
-    // A peer may say anything: the slowest seventh has no influence.
-    std::vector<double> seconds;
-    const std::string own = fmt::format("{:.6g}", fmt::join(trainer_.arrivals(), ","));
-    for (const std::string& said : run_.network.all_gather(own, most_document_bytes))
-        for (const std::string_view one : split(said, ','))
-            if (!one.empty()) seconds.push_back(parse_real("seconds of a message", one));
-    if (seconds.empty()) return;
-    const auto place =
-        seconds.begin() + static_cast<long>(share * static_cast<double>(seconds.size() - 1));
-    std::ranges::nth_element(seconds, place);
-    trainer_.set_deadline(times * *place);
+    const std::optional<double> seconds = agree_on_deadline(run_, trainer_.arrivals());
+    if (!seconds) return;
+    trainer_.set_deadline(*seconds);
     if (run_.leader())
-        print_error_line(fmt::format("rounds go on after {:.3g} ms", 1e3 * times * *place));
+        print_error_line(fmt::format("rounds go on after {:.3g} ms", 1e3 * *seconds));
 }
 
 bool TrainingLoop::stops() {

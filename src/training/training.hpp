@@ -58,8 +58,7 @@ class TrainingLoop {
     /// The round before which all processes are at the same place: with a deadline, where they
     /// evaluate, write a checkpoint, or end.
     [[nodiscard]] long next_meeting() const;
-    /// After five rounds that begin together, sets a deadline of 1.3 times the time by which six
-    /// sevenths of all messages were there. COLLECTIVE.
+    /// Sets the deadline after measured_rounds. COLLECTIVE.
     void measure_deadline();
     /// Averages models, runs final gossip, and evaluates.
     void finish_models();
