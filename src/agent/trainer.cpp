@@ -382,14 +382,18 @@ void Trainer::be_slow(Clock::time_point start) {
 
 void Trainer::owe_noise(long first, long round) {
     const auto start = Clock::now();
+    // Who is slow must not fall behind for it further and further.
+    const double most = seconds_between(begun_, start);
     if (owed_.cols() == 0) owed_ = Eigen::MatrixXd::Zero(noise_.rows(), noise_.cols());
-    for (long missed = first; missed < round; ++missed) {
+    for (long missed = first; missed < round && seconds_since(start) < most; ++missed) {
         if (missed > first) gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(missed));
         finish_noise(missed);
         owed_ += options_.steps.at(missed) * noise_;
     }
     owes_ = true;
-    seconds_.noise += seconds_since(start);
+    const double seconds = seconds_since(start);
+    seconds_.noise += seconds;
+    other_seconds_ += seconds;
 }
 
 void Trainer::note_arrivals() {

@@ -276,7 +276,8 @@ class Trainer {
     /// Sleeps as options.faults say. @param start of the round's gradients.
     void be_slow(Clock::time_point start);
     void note_arrivals();
-    /// Draws the noise of rounds for which nothing was sent, so that others' noise cancels.
+    /// Draws the noise of rounds for which nothing was sent, so that others' noise cancels; takes
+    /// no longer than the gradients did, and leaves out the noise of the last rounds otherwise.
     /// @param round that is sent next.
     void owe_noise(long first, long round);
     /// The round that the process takes part in: t, or with a deadline a later one.
