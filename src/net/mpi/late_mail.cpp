@@ -48,7 +48,7 @@ void LateMail::post(Header header, std::size_t destination, std::span<const std:
     std::deque<UnderWay>& before = under_way_[destination];
     if (before.size() >= most_under_way && header.round != meeting) {
         ++counts_.unsent;
-        return;
+        bytes = {};  // only says where this process is
     }
     UnderWay& next = before.emplace_back();
     next.bytes = buffer(sizeof(Header) + bytes.size());
@@ -132,6 +132,10 @@ void LateMail::keep(std::size_t source, std::vector<std::byte> bytes) {
     }
     const ExchangeId id{header.round, static_cast<int>(header.step)};
     newest_[source] = std::max(newest_[source], static_cast<long>(id.round));
+    if (bytes.size() == sizeof(Header)) {
+        spare_.push_back(std::move(bytes));
+        return;
+    }
     const bool over = !open_ && id.round == now_.round && id.step == now_.step;
     if (before(id, now_) || over) {
         ++counts_.late;

@@ -20,7 +20,8 @@ namespace sotto {
 /// communicator. Nothing here is collective but settle().
 ///
 /// Memory is bounded: at most `most_kept` messages of each sender wait to be read, the newest, and
-/// at most `most_under_way` are under way to each receiver; another one is not sent to it.
+/// at most `most_under_way` are under way to each receiver; of another one it gets the header
+/// alone.
 class LateMail {
   public:
     static constexpr std::size_t most_kept = 8, most_under_way = 4;
@@ -51,8 +52,8 @@ class LateMail {
     /// two before, or all have just met. One that was late is not waited for until it is on time
     /// again.
     [[nodiscard]] bool on_time(long round, std::size_t source) const;
-    /// Takes what has come, without waiting for more. @return the round that half of the neighbours have
-    /// reached, the lower if they are even; -1: none. One that lies cannot drive the others.
+    /// Takes what has come, without waiting for more. @return the round that half of the neighbours
+    /// have reached, the lower if they are even; -1: none. One that lies cannot drive the others.
     [[nodiscard]] long round_of_neighbours();
 
     /// Tells the neighbours that all should meet, and they tell theirs.
