@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
+#include <sstream>
 
 #include "program.hpp"
 
@@ -53,8 +55,8 @@ std::int64_t sum_of(const Json& summary, const std::string& figure) {
 }
 
 TEST_F(LateRounds, AreTheSameRoundsWhereNobodyIsLate) {
-    for (const auto& [run, more] : {std::pair<std::string, Arguments>{"without", {}},
-                                    {"with", {"--round-deadline", "60"}}}) {
+    for (const auto& [run, more] :
+         {std::pair<std::string, Arguments>{"without", {}}, {"with", {"--round-deadline", "60"}}}) {
         const Outcome outcome = run_sotto(directory_, 4, training(more, run));
         ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     }
@@ -96,6 +98,23 @@ TEST_F(LateRounds, MeasureADeadlineAndSayIt) {
     EXPECT_NE(outcome.err.find("rounds go on after"), std::string::npos) << outcome.text();
     EXPECT_NE(outcome.text().find("\nlate       rounds went on without "), std::string::npos)
         << outcome.text();
+}
+
+TEST_F(LateRounds, AreTriedOutAsThePageSays) {
+    const std::string page = content_of(SOTTO_SOURCE_DIR "/docs/cluster.md");
+    const std::string start = "mpirun -n 4 --oversubscribe sotto ";
+    const std::size_t at = page.find(start + "train --adjacency");
+    ASSERT_NE(at, std::string::npos);
+    std::istringstream words(
+        page.substr(at + start.size(), page.find('\n', at) - at - start.size()));
+    Arguments arguments{std::istream_iterator<std::string>(words), {}};
+    arguments.insert(arguments.end(), {"--run-directory", "run"});
+    const Outcome outcome = run_sotto(directory_, 4, arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_GT(summary().at("test_accuracy_mean_model").get<double>(),
+              summary().at("constant_accuracy").get<double>() + 0.02)
+        << outcome.text();
+    EXPECT_NE(outcome.text().find("\nlate       rounds went on without "), std::string::npos);
 }
 
 TEST_F(LateRounds, EndAtASignalAndGoOnLater) {
