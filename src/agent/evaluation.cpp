@@ -117,12 +117,27 @@ std::vector<LossSum> own_test_losses(std::vector<LocalAgent>& agents,
     return losses;
 }
 
+Eigen::MatrixXd without_liars(Eigen::MatrixXd models, const std::vector<LocalAgent>& agents) {
+    for (std::size_t a = 0; a < agents.size(); ++a)
+        if (agents[a].lies) models.col(static_cast<Eigen::Index>(a)).setZero();
+    return models;
+}
+
+/// -infinity for a liar, whose weight is 0.
+Eigen::MatrixXd losses_of_honest(const Eigen::RowVectorXd& losses,
+                                 const Eigen::RowVectorXd& weights) {
+    Eigen::MatrixXd result = losses.cwiseQuotient(weights);
+    for (Eigen::Index a = 0; a < weights.size(); ++a)
+        if (weights(a) == 0) result(0, a) = -infinity;
+    return result;
+}
+
 }  // namespace
 
-Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models) {
+Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models, int counted) {
     Eigen::VectorXd mean = network.sum_over_agents(
         models, require_collected_in_range("model for evaluation", largest_model_value));
-    mean /= network.agents();
+    mean /= counted > 0 ? counted : network.agents();
     require_collected_in_range("average of the models", largest_model_value)(
         0, 0, {mean.data(), static_cast<std::size_t>(mean.size())});
     return mean;
@@ -147,7 +162,10 @@ Evaluation evaluate(Control& network,
         distance,
         rows
     };
-    const Eigen::VectorXd mean = mean_model(network, models);
+    const int honest = network.agents() - records.liars;
+    const Eigen::VectorXd mean = records.liars == 0
+                                     ? mean_model(network, models)
+                                     : mean_model(network, without_liars(models, agents), honest);
     Eigen::MatrixXd local(static_cast<Eigen::Index>(rows), models.cols());
     const std::vector<LossSum> own_losses =
         records.test ? own_losses_of_share(agents, models, *records.test, threads)
@@ -172,6 +190,9 @@ Evaluation evaluate(Control& network,
                                              0.5 * l2 * models.col(a).squaredNorm()
                                        : 0;
         column(distance) = (models.col(a) - mean).squaredNorm();
+        if (agent.lies)
+            column(own_loss) = column(own_accuracy) = column(own_weight) = column(train_at_own) =
+                column(distance) = 0;
     });
     // Losses may have any value; the distance of a model from the mean may not.
     const auto distance_in_range = require_collected_in_range(
@@ -182,19 +203,19 @@ Evaluation evaluate(Control& network,
         });
     const double n = network.agents();
     Evaluation result;
-    result.records = {records.test, train_records, records.own_tests};
+    result.records = {records.test, train_records, records.own_tests, records.liars};
     result.test_loss = sum(own_loss) / sum(own_weight);
-    result.test_loss_worst =
-        network.maximum_over_agents(local.row(own_loss).cwiseQuotient(local.row(own_weight)))(0);
+    result.test_loss_worst = network.maximum_over_agents(
+        losses_of_honest(local.row(own_loss), local.row(own_weight)))(0);
     result.test_accuracy = sum(own_accuracy) / sum(own_weight);
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
     result.train_loss_mean_model = sum(train_at_mean) / n + 0.5 * l2 * mean.squaredNorm();
     result.largest_parameter = mean.cwiseAbs().maxCoeff();
-    result.consensus_distance = std::sqrt(sum(distance) / n);
+    result.consensus_distance = std::sqrt(sum(distance) / honest);
     if (minimum) {
         result.optimality_gap = result.train_loss_mean_model - *minimum;
-        result.optimality_gap_agents = sum(train_at_own) / n - *minimum;
+        result.optimality_gap_agents = sum(train_at_own) / honest - *minimum;
     }
     return result;
 }

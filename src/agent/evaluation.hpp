@@ -22,6 +22,8 @@ struct EvaluatedRecords {
     std::optional<long> train;
     /// every agent has its own test records; otherwise all share them
     bool own_tests{};
+    /// How many of all agents lie (LocalAgent::lies): their models count in no figure.
+    int liars = 0;
 };
 
 /// Quality of the models, for the experimenter: computed from raw data, not private outputs. A
@@ -59,7 +61,10 @@ struct Evaluation {
                                   int threads);
 
 /// The average of all agents' models, on every process. COLLECTIVE.
-[[nodiscard]] Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models);
+/// @param counted how many agents' models are not zero; 0: all.
+[[nodiscard]] Eigen::VectorXd mean_model(Control& network,
+                                         const Eigen::MatrixXd& models,
+                                         int counted = 0);
 
 /// F* = min_x (1/n) sum_u f_u(x) + l2/2 |x|^2 by Newton's method on pooled derivatives (a figure of
 /// merit; uses all raw data). COLLECTIVE. Nothing for tasks without curvature, d above 512, or

@@ -44,6 +44,7 @@ struct LocalAgent {
     Eigen::Index batch_size = 1;  ///< B_u: divisor of a sum of clipped record gradients
     int number = id;              ///< number in the run (membership.hpp)
     BatchPadding padding{};
+    bool lies = false;  ///< in an experiment: evaluation leaves its model out
 };
 
 /// Corrections of an agent's numbers, made so that its data influence neither whether nor how the

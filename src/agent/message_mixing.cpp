@@ -51,6 +51,10 @@ void combine(const MessageMixing::Exchange& exchange,
         mixed[i] = exchange.here * mixed[i] - exchange.before * earlier[i];
 }
 
+const double* message_of(const MessageMixing::Exchange& exchange, std::size_t local) {
+    return exchange.messages.col(static_cast<Eigen::Index>(local)).data();
+}
+
 std::span<double> part_of_model(const MessageMixing::Exchange& exchange,
                                 std::size_t local,
                                 Eigen::Index first,
@@ -163,6 +167,16 @@ void MessageMixing::mix_received(const Exchange& exchange,
         seen = exchange.coder->heard(local, first, count, columns);
     for (RoundObserver* observer : exchange.observers)
         observer->on_received(exchange.id.round, local, first, count, seen);
+    std::vector<const double*> own_kept;
+    if (exchange.lies) {
+        own_kept.assign(columns.begin(), columns.end());
+        own_kept[place_of(exchange, local)] = message_of(exchange, local) + first;
+        columns = own_kept;
+    }
+    if (robust_) {
+        mix_robustly(exchange, local, first, count, columns);
+        return;
+    }
     if (exchange.coder != nullptr)
         mix_codes(exchange, local, first, columns, mixed);
     else
@@ -171,15 +185,36 @@ void MessageMixing::mix_received(const Exchange& exchange,
     combine(exchange, local, first, mixed);
 }
 
+std::size_t MessageMixing::place_of(const Exchange& exchange, std::size_t local) const {
+    const int own = exchange.agents[local].id;
+    const auto members = mixing_.at(exchange.id.round).members(own);
+    return static_cast<std::size_t>(std::ranges::lower_bound(members, own) - members.begin());
+}
+
+void MessageMixing::mix_robustly(const Exchange& exchange,
+                                 std::size_t local,
+                                 Eigen::Index first,
+                                 Eigen::Index count,
+                                 std::span<const double* const> columns) {
+    double* const model = exchange.models.col(static_cast<Eigen::Index>(local)).data();
+    const double* const own = message_of(exchange, local);
+    if (!robust_->mix(exchange.id.step, local, first, count, columns, own, model)) return;
+    if (robust_->whole_messages()) {
+        count += first;
+        first = 0;
+    }
+    combine(exchange,
+            local,
+            first,
+            part_of_model(exchange, local, first, static_cast<std::size_t>(count)));
+}
+
 void MessageMixing::mix_heard(const Exchange& exchange,
                               std::size_t local,
                               std::span<const double* const> columns,
                               std::span<double> mixed) const {
-    const int own = exchange.agents[local].id;
-    const MixingMatrix& mixing = mixing_.at(exchange.id.round);
-    const auto members = mixing.members(own);
-    const auto place = std::ranges::lower_bound(members, own) - members.begin();
-    weighted_sum_of_heard(columns, mixing.weights(own), static_cast<std::size_t>(place), mixed);
+    const auto weights = mixing_.at(exchange.id.round).weights(exchange.agents[local].id);
+    weighted_sum_of_heard(columns, weights, place_of(exchange, local), mixed);
 }
 
 void MessageMixing::balance(const Exchange& exchange,

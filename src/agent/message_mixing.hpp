@@ -2,12 +2,15 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/local_agent.hpp"
 #include "agent/message_coder.hpp"
+#include "agent/robust_mixing.hpp"
 #include "net/agent_blocks.hpp"
 #include "net/control.hpp"
 #include "net/neighbour_exchange.hpp"
@@ -37,6 +40,12 @@ class MessageMixing {
     /// order.
     void use_secure_sums(std::vector<SecureSum> sums, std::span<const LocalAgent> agents);
     [[nodiscard]] bool secure_sums() const { return !sums_.empty(); }
+    /// From the next exchange on, mixes messages of neighbours that may lie. Not beside secure
+    /// sums, short messages or a deadline.
+    void use_robust(RobustMixing robust) { robust_.emplace(std::move(robust)); }
+    /// Null: all messages count as they are.
+    [[nodiscard]] RobustMixing* robust() { return robust_ ? &*robust_ : nullptr; }
+    [[nodiscard]] const RobustMixing* robust() const { return robust_ ? &*robust_ : nullptr; }
     /// Largest value that every agent may send to all its receivers, in every round, with sums.
     [[nodiscard]] double summable_limit() const;
     /// Restricts messages to edges of the round's matrix.
@@ -55,6 +64,8 @@ class MessageMixing {
         std::span<RoundObserver* const> observers;
         double largest_value;           ///< of a message
         MessageCoder* coder = nullptr;  ///< has encoded the messages; null: they are sent whole
+        /// Local agents send others something else than m, which they keep to mix.
+        bool lies = false;
     };
     /// COLLECTIVE. @throws NetworkError naming the sender of a message that is not finite or out of
     /// range.
@@ -70,6 +81,14 @@ class MessageMixing {
                       Eigen::Index first,
                       Eigen::Index count,
                       std::span<const double* const> columns);
+    /// From messages of neighbours that may lie; combines what is whole.
+    void mix_robustly(const Exchange& exchange,
+                      std::size_t local,
+                      Eigen::Index first,
+                      Eigen::Index count,
+                      std::span<const double* const> columns);
+    /// Place of the agent in its closed neighbourhood.
+    [[nodiscard]] std::size_t place_of(const Exchange& exchange, std::size_t local) const;
     /// From whole messages; weights of those that have not come go to the agent's own.
     void mix_heard(const Exchange& exchange,
                    std::size_t local,
@@ -109,6 +128,7 @@ class MessageMixing {
         [[nodiscard]] bool operator==(const Checked&) const = default;
     };
     std::vector<Checked> checked_;  // by sender
+    std::optional<RobustMixing> robust_;
     /// w_uv (m_v - m_u) of a round, of which it is not known whether v used m_u.
     struct Taken {
         long round = -1;  // -1: none

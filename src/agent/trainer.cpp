@@ -104,6 +104,46 @@ Trainer::Trainer(Network& network,
         coder_.emplace(mixing.at(0), agents_, initial.size(), *options_.message_steps);
     }
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
+    prepare_for_lies(plan);
+}
+
+double robust_horizon(long rounds) {
+    return std::clamp(static_cast<double>(rounds) / 4, 10.0, 100.0);
+}
+
+void Trainer::prepare_for_lies(const NoisePlan& plan) {
+    const MixingSchedule& schedule = mixing_->schedule();
+    const Eigen::Index dimension = models_.rows();
+    if (!options_.lies.empty()) {
+        liars_ = std::make_unique<Liars>(
+            options_.lies, agents_, schedule, dimension, options_.faults_seed);
+        observe(liars_.get());
+        for (LocalAgent& agent : agents_) agent.lies = liars_->lies(agent.id);
+    }
+    if (!options_.robust.on()) return;
+    std::optional<HonestSpread> spread;
+    if (options_.robust.limits_from_plan()) {
+        const double each = options_.coordinates ? std::sqrt(static_cast<double>(dimension)) : 1;
+        spread.emplace(HonestDrive{plan,
+                                   schedule.at(0),
+                                   options_.gossip,
+                                   each * options_.clip_norm / options_.client_probability,
+                                   dimension,
+                                   robust_horizon(options_.rounds)});
+    }
+    std::vector<int> places;
+    for (const LocalAgent& agent : agents_) places.push_back(agent.id);
+    mixing_->use_robust(RobustMixing(options_.robust,
+                                     schedule.at(0),
+                                     std::move(places),
+                                     dimension,
+                                     std::move(spread),
+                                     options_.gossip.steps()));
+}
+
+std::vector<Suspicion> Trainer::suspicions() const {
+    const RobustMixing* const robust = mixing_->robust();
+    return robust == nullptr ? std::vector<Suspicion>{} : robust->suspicions();
 }
 
 void Trainer::keep_gradients() {
@@ -191,6 +231,7 @@ void Trainer::compute_contribution(long round, std::size_t agent) {
                agents_[agent],
                gradients().col(column),
                reports_[agent]);
+    if (liars_) liars_->change_gradient(agents_[agent].id, gradients().col(column));
 }
 
 std::size_t Trainer::make_message(double step, std::size_t output) {
@@ -336,6 +377,8 @@ long Trainer::run_round(long round, long meeting) {
         compute_contribution(round, static_cast<std::size_t>(a));
     });
     be_slow(start);
+    if (liars_) liars_->begin_round(models_);
+    if (mixing_->robust() != nullptr) mixing_->robust()->begin_round(round, options_.steps);
     const auto after_gradient = Clock::now();
     if (const long joined = round_to_join(round, meeting); joined != round) {
         rounds_skipped_ += joined - round;
@@ -639,6 +682,8 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
             send_models(id);
             if (shown) show_messages(id);
         }
+        if (liars_)
+            liars_->lie(id, messages_, message_limit(), network_.message_precision(), outgoing_);
         if (shown)
             set_deadline_of(step, gossip.steps());
         else
@@ -653,7 +698,8 @@ void Trainer::exchange_and_mix(ExchangeId first, const GossipPolynomial& gossip,
                       models_,
                       shown ? observers_ : nobody,
                       largest_message_value,
-                      coder_ ? &*coder_ : nullptr});
+                      coder_ ? &*coder_ : nullptr,
+                      liars_ != nullptr});
         if (weights_) weights_->mix(mixing_->schedule().at(round), gossip.here(step), before);
         if (gossip.combines()) {
             combined_ += gossip.share(step + 1) * models_;
@@ -676,7 +722,8 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
                                    const Smoothing& smoothing,
                                    bool push_sum,
                                    bool preconditioned,
-                                   bool short_messages) {
+                                   bool short_messages,
+                                   std::int64_t kept) {
     const auto recurs = [](const GossipPolynomial& polynomial) {
         return polynomial.steps() > 1 && polynomial.before(1) != 0;
     };
@@ -691,7 +738,7 @@ std::int64_t Trainer::memory_bytes(std::int64_t dimension,
     constexpr std::int64_t vectors_per_message = 2;  // noise, message
     return static_cast<std::int64_t>(sizeof(double)) * dimension *
            (vectors_per_agent * local_agents + vectors_per_message * own_messages +
-            received_messages);
+            received_messages + kept);
 }
 
 }  // namespace sotto

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "agent/evaluation.hpp"
+#include "agent/liars.hpp"
 #include "agent/local_agent.hpp"
 #include "agent/message_coder.hpp"
+#include "agent/robust_mixing.hpp"
+#include "agent/robust_rule.hpp"
 #include "agent/round_faults.hpp"
 #include "agent/shared_preconditioner.hpp"
 #include "core/stopwatch.hpp"
@@ -53,7 +56,15 @@ struct TrainerOptions {
     std::optional<double> deadline{};
     RoundFaults faults{};
     std::uint64_t faults_seed = 0;
+    LiesByPlace lies{};  ///< of all agents; empty: all are honest
+    /// Not with message_steps, a deadline, secure sums or a trusted mean; where limits follow from
+    /// the plan, as HonestDrive says.
+    RobustRule robust{};
 };
+
+/// H of RobustMixing: long, so that a lie that hides in the noise of a round is found, and a part
+/// of the training.
+[[nodiscard]] double robust_horizon(long rounds);
 
 /// @throws ConfigError with the reason if secure sums cannot follow the plan: a trusted mean, or
 /// messages that depend on the receiver.
@@ -157,6 +168,8 @@ class Trainer {
     long run_round(long round, long meeting = std::numeric_limits<long>::max());
     /// From the next round on.
     void set_deadline(double seconds) { options_.deadline = seconds; }
+    /// What the local agents noticed about their neighbours; empty without a robust rule.
+    [[nodiscard]] std::vector<Suspicion> suspicions() const;
     /// Rounds with a deadline for which the local agents sent nothing.
     [[nodiscard]] long rounds_skipped() const { return rounds_skipped_; }
     /// Before set_deadline(): after how many seconds of a round neighbours' messages were here.
@@ -213,6 +226,7 @@ class Trainer {
     /// @param push_sum whether there are estimates beside models.
     /// @param preconditioned whether there is a SharedPreconditioner.
     /// @param short_messages whether there is a MessageCoder.
+    /// @param kept vectors of received messages that a robust rule keeps (RobustMixing).
     [[nodiscard]] static std::int64_t memory_bytes(std::int64_t dimension,
                                                    std::int64_t local_agents,
                                                    std::int64_t own_messages,
@@ -221,11 +235,14 @@ class Trainer {
                                                    const Smoothing& smoothing = {},
                                                    bool push_sum = false,
                                                    bool preconditioned = false,
-                                                   bool short_messages = false);
+                                                   bool short_messages = false,
+                                                   std::int64_t kept = 0);
 
   private:
     void compute_contribution(long round, std::size_t agent);
     void keep_gradients();
+    /// Makes the parts that options.lies and options.robust ask for.
+    void prepare_for_lies(const NoisePlan& plan);
     void begin_noise(long round);
     void finish_noise(long round);
     /// Draws part of the next round's noise during the exchange.
@@ -331,6 +348,7 @@ class Trainer {
     double carry_ = 1;            // eta_t / eta_(t-1)
     std::optional<SharedPreconditioner> preconditioner_;
     std::optional<MessageCoder> coder_;  // with short messages
+    std::unique_ptr<Liars> liars_;       // null: all are honest
     ModelMean means_;
     Eigen::MatrixXd noise_, messages_;  // d x outputs of the noise source
     long noise_round_ = -1;             // whose noise noise_ holds, possibly in part

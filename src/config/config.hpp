@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/evaluation.hpp"
+#include "agent/robust_rule.hpp"
 #include "agent/round_faults.hpp"
 #include "agent/trainer.hpp"
 #include "learn/standardisation.hpp"
@@ -257,6 +258,7 @@ struct TrainConfig {
     /// what rounds take. None: all wait for all.
     std::optional<double> round_deadline;
     RoundFaults faults;             ///< for experiments
+    RobustRule robust;              ///< how messages of neighbours that may lie are mixed
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size
@@ -275,6 +277,8 @@ struct TrainConfig {
 
     /// Whether messages may be missing.
     [[nodiscard]] bool misses_messages() const { return round_deadline || faults.silent > 0; }
+    /// Whether messages may be other than honest agents'.
+    [[nodiscard]] bool expects_lies() const { return robust.on() || !faults.lies.empty(); }
     /// Whether figures of the rounds alone are requested: what secure sums hide, or partial views.
     [[nodiscard]] bool asks_about_rounds_alone() const { return secure_sum || !views.empty(); }
 };

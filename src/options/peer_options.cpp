@@ -196,10 +196,29 @@ gradients that is independent over rounds, a fixed mixing matrix, float64 or flo
 `--correction`, `--precondition-every`, `--record-view`, `--view` and cyclic participation.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::round_deadline, round_deadline())},
+        {{.name = "robust",
+          .help = "{}: what agents do with messages of neighbours that may lie",
+          .details = R"(
+`clip` shortens what differs from the own message by more than TAU (a norm) and, without TAU, by more than noise and
+gradients of honest agents make it differ, which follows from the plan: at most one honest message in a hundred is
+shortened, and noise that should cancel still does. It also leaves out what a neighbour's messages say on average over
+many rounds beyond what honest ones do, and those of neighbours that are too loud all the time, and names them
+(`suspected`). `trimmed:F` leaves out the F largest and F smallest values of every coordinate, which shared noise does
+not survive well. [Peers that lie](../threat-models.md#peers-that-lie) has figures. What receivers do with messages
+costs no privacy. Not with `--secure-sum`, nibbles, `--correction`, `--precondition-every`, `--round-deadline`,
+`--view`, `--record-view` and mixing that is not fixed and symmetric.)",
+          .ranks_must_agree = true},
+         bound(&TrainConfig::robust,
+               named(among_others("a norm or a number of agents",
+                                  {"off", "clip", "clip:TAU", "trimmed:F"}),
+                     parse_robust_rule))},
         {{.name = "faults",
           .help = "for experiments, silent:P (agents leave out their message in a round with this "
                   "probability), slow:AGENT:FACTOR (its gradients take so many times as long), "
-                  "separated by commas",
+                  "lie:KIND:AGENT+AGENT[:STRENGTH], separated by commas",
+          .details = R"(
+KIND of [lies](../threat-models.md#peers-that-lie): sign-flip, noise, little, inner-product, label-flip, no-pair-noise,
+wrong-sign. Figures of accuracy and loss leave out the models of liars.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::faults, named({}, parse_round_faults))}};
 }

@@ -268,7 +268,7 @@ TrainConfig read_train_config(const OptionTexts& given) {
     const bool chosen = !config.misses_messages();
     config.plan.open.usual_gossip = chosen && !given.contains("gossip");
     config.plan.open.usual_gossip_steps = chosen && !given.contains("gossip-steps");
-    config.usual_precision = chosen && !given.contains("precision");
+    config.usual_precision = chosen && !config.expects_lies() && !given.contains("precision");
     settle_train_config(config);
     (void)as_ini(config);
     return config;

@@ -155,6 +155,14 @@ std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource
     return for_all ? std::ssize(senders) : links;
 }
 
+/// Vectors that a robust rule keeps of received messages.
+std::int64_t kept_by_robust_rule(const PreparedRun& prepared) {
+    std::int64_t members = 0;
+    for (const LocalAgent& agent : prepared.agents)
+        members += std::ssize(prepared.run.topography.mixing.members(agent.id));
+    return members * RobustMixing::vectors_per_member(prepared.run.config.robust);
+}
+
 /// Bytes of the vectors that this process holds.
 double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
     const Run& run = prepared.run;
@@ -168,7 +176,8 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
                               configured_smoothing(run.phase, run.topography),
                               run.topography.mixing.push_sum(),
                               run.config.plan.precondition_every > 0,
-                              run.network.message_precision() == MessagePrecision::nibble) +
+                              run.network.message_precision() == MessagePrecision::nibble,
+                              kept_by_robust_rule(prepared)) +
         noise.memory_bytes(dimension));
 }
 

@@ -300,6 +300,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.rounds = progress.rounds;
     result.interrupted = progress.interrupted;
     result.own_reports = progress.own_reports;
+    result.suspected = progress.suspected;
     result.evaluation = progress.evaluation;
     result.last = progress.last;
     result.averaged = progress.averaged;

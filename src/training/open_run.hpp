@@ -31,9 +31,10 @@ struct RunProgress {
     double without_privacy_accuracy = not_a_number, without_privacy_loss = not_a_number;
     std::optional<double> clip_norm;  ///< at the end, of the first local agent; if learned
     RunTotals totals;
-    RoundSeconds seconds;     ///< of this process since this start
-    long rounds_skipped = 0;  ///< by this process, see LateCounts
-    std::string own_reports;  ///< of all agents, if they are in this process
+    RoundSeconds seconds;                     ///< of this process since this start
+    long rounds_skipped = 0;                  ///< by this process, see LateCounts
+    std::string own_reports;                  ///< of all agents, if they are in this process
+    std::vector<SuspectedAgent> suspected{};  ///< at the end, with --robust
 };
 
 /// A training with a run directory and keys, ready for the first round of this start.

@@ -26,6 +26,7 @@
 #include "training/participants.hpp"
 #include "training/preconditioning.hpp"
 #include "training/resume.hpp"
+#include "training/robust_run.hpp"
 #include "training/round_deadline.hpp"
 #include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
@@ -486,6 +487,7 @@ void connect_agents(const Run& run, const LocalTask& task) {
         require_possible_push_sum(run.topography, run.plan, run.config.l2);
         require_possible_exchange(run.config, run.plan);
         require_possible_misses(run);
+        require_possible_lies(run);
         run.network.set_message_precision(
             settled_precision(run.config, run.plan, run.topography, task.fixed_inputs));
         require_possible_preconditioner(run);

@@ -63,6 +63,10 @@ std::string obstacle_to_differences(const TrainConfig& config,
                "neighbours' messages holds for one matrix";
     if (config.misses_messages())
         return "with --round-deadline or --faults silent, where some of them are missing";
+    if (config.robust.on())
+        return "with --robust, which mixes whole messages that need not be what they say";
+    if (!config.faults.lies.empty())
+        return "with --faults lie, whose lies differ from what others know by any amount";
     if (config.plan.correction == Correction::tracking)
         return "with --correction tracking, whose rounds send directions and models in turn";
     // Its weights may be in the thousands, of both signs.
@@ -108,7 +112,7 @@ MessagePrecision precision_for(const TrainConfig& config,
     const std::string differences =
         rounding.empty() ? obstacle_to_differences(config, planned, topography) : rounding;
     if (!config.precision) {
-        if (!rounding.empty()) return MessagePrecision::float64;
+        if (!rounding.empty() || config.expects_lies()) return MessagePrecision::float64;
         // Without noise, nothing says how far messages move.
         return differences.empty() && !planned.noiseless ? MessagePrecision::nibble
                                                          : MessagePrecision::float32;

@@ -293,6 +293,8 @@ std::string verdict_text(const TrainResult& result, const TrainConfig& config, i
         text += verdict_line("warning", result.warnings[k]);
     text +=
         spent_text(result, config) + took_text(result, config, cores) + late_text(result, config);
+    if (config.robust.on() && !result.suspected.empty())
+        text += verdict_line("suspected", text_of_suspected(result.suspected));
     if (!result.own_reports.empty()) text += verdict_line("set to 0", result.own_reports);
     const std::string look = shell_line({"sotto", "report", result.run_directory});
     text += verdict_line("run", fmt::format("{}; look at it with: {}", result.run_directory, look));
@@ -328,6 +330,9 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
         line("peak memory",
              result.peak_memory_mib ? fmt::format("{:.0f} MiB per process", *result.peak_memory_mib)
                                     : "not shown: it would reveal the sizes of secret batches");
+    if (config.robust.on())
+        text += line("suspected",
+                     result.suspected.empty() ? "nobody" : text_of_suspected(result.suspected));
     if (!result.own_reports.empty()) text += line("set to zero", result.own_reports);
     for (const std::string& warning : result.warnings) text += line("warning", warning);
     text += line("run directory", result.run_directory);
@@ -469,6 +474,14 @@ void add_judgement(Json& json, const TrainResult& result) {
     json["clipped_share"] = number_or_null(result.clipped_share);
 }
 
+/// Agents that neighbours suspect, and how many models figures leave out because they are liars'.
+void add_suspected(Json& json, const TrainResult& result) {
+    if (result.evaluation.records.liars > 0) json["liars"] = result.evaluation.records.liars;
+    for (const SuspectedAgent& one : result.suspected)
+        json["suspected"].push_back(
+            {{"agent", one.number}, {"by", one.by}, {"neighbours", one.neighbours}});
+}
+
 void add_costs(Json& json, const TrainResult& result) {
     Json& seconds = json["seconds"] = {{"plan", result.plan_seconds}};
     seconds.update(json_of(result.phases));
@@ -508,6 +521,7 @@ std::string summary_json(const TrainResult& result, const PlanConfig& config) {
         add_stage(json, "averaged", result.averaged);
         add_judgement(json, result);
         if (result.clip_norm) json["clip_norm"] = *result.clip_norm;
+        add_suspected(json, result);
         add_costs(json, result);
     }
     json["warnings"] = result.warnings;

@@ -16,6 +16,7 @@
 #include "sotto/plan/membership.hpp"
 #include "sotto/privacy/ledger.hpp"
 #include "training/manifest.hpp"
+#include "training/robust_run.hpp"
 
 namespace sotto {
 
@@ -125,8 +126,9 @@ struct TrainResult {
     std::optional<double> peak_memory_mib;  ///< largest process; none: see memory_to_tell
     std::vector<RankFigures> ranks;         ///< of every process
     std::string run_directory;
-    std::string own_reports;  ///< of all agents, if in this process; in no summary
-    RunEstimate estimate;     ///< only in a dry run
+    std::string own_reports;                  ///< of all agents, if in this process; in no summary
+    std::vector<SuspectedAgent> suspected{};  ///< with --robust
+    RunEstimate estimate;                     ///< only in a dry run
     std::optional<ResumedRun> resumed;
     std::optional<AccountUse> account;  ///< of this process, if any
 };

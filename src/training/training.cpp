@@ -26,6 +26,7 @@
 #include "training/open_run.hpp"
 #include "training/preconditioning.hpp"
 #include "training/prepare_run.hpp"
+#include "training/robust_run.hpp"
 #include "training/round_deadline.hpp"
 #include "training/run_accounts.hpp"
 #include "training/short_messages.hpp"
@@ -171,6 +172,8 @@ EvaluatedRecords TrainingLoop::records_now() const {
     EvaluatedRecords records = run_.config.evaluated_records.value_or(
         usual_records(progress_.rounds == run_.config.plan.rounds));
     records.own_tests = run_.own_tests;
+    for (const int number : run_.members.numbers)
+        if (run_.config.faults.lie_of(number) != nullptr) ++records.liars;
     return records;
 }
 
@@ -260,6 +263,8 @@ TrainerOptions trainer_options(const PreparedRun& prepared, Eigen::Index dimensi
         options.deadline = *run.config.round_deadline > 0 ? *run.config.round_deadline : infinity;
     options.faults = run.config.faults;
     options.faults_seed = run.config.task.seed;
+    options.lies = lies_by_place(run);
+    options.robust = run.config.robust;
     return options;
 }
 
@@ -313,7 +318,10 @@ Trainer make_trainer(OpenRun& open) {
     return {run.network,
             run.topography.schedule(),
             run.plan,
-            NoiseSource(run.plan, open.rings, run.config.threads, run.most_past_bytes()),
+            NoiseSource(options.lies.empty() ? run.plan : plan_of_liars(run.plan, options.lies),
+                        open.rings,
+                        run.config.threads,
+                        run.most_past_bytes()),
             std::move(prepared.agents),
             std::exchange(prepared.initial, {}),
             std::move(options)};
@@ -386,6 +394,9 @@ void TrainingRounds::finish() {
         run.config.stall_abort_seconds, run.network.process_name(), patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
     open_.progress.rounds_skipped = trainer_.rounds_skipped();
+    if (run.config.robust.on())
+        open_.progress.suspected =
+            gather_suspected(run.network, run.members, trainer_.suspicions());
     open_.progress.clipped_share = clipped_share(run.network, trainer_);
     if (run.config.baseline && !open_.progress.interrupted) compare_without_privacy();
     if (run.config.plan.learn_clip)

@@ -1,0 +1,200 @@
+#include "agent/robust_mixing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sotto {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+namespace {
+
+/// Of the last messages, more of which are above tau than an honest agent's.
+constexpr double too_loud = 0.25, loud_messages = 30;
+
+}  // namespace
+
+double kept_of_average(double norm, double bound) {
+    if (norm <= bound) return 1;
+    return std::max(0.0, 2 * bound / norm - 1);
+}
+
+void trimmed_sum(std::span<const double* const> columns,
+                 std::span<const double> weights,
+                 std::size_t own,
+                 int trimmed,
+                 std::span<double> result) {
+    std::vector<std::pair<double, double>> values;  // of a coordinate, with their weights
+    const auto left_out = static_cast<std::ptrdiff_t>(trimmed);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        values.clear();
+        double own_weight = weights[own];
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            if (columns[j] != nullptr)
+                values.emplace_back(columns[j][i], j == own ? 0 : weights[j]);
+            else
+                own_weight += weights[j];
+        }
+        const std::ptrdiff_t most = std::ssize(values);
+        const std::ptrdiff_t side = std::min(left_out, most / 2);
+        std::nth_element(values.begin(), values.begin() + side, values.end());
+        std::nth_element(values.begin() + side, values.end() - side, values.end());
+        double sum = 0;
+        for (std::ptrdiff_t j = 0; j < most; ++j) {
+            const auto& [value, weight] = values[static_cast<std::size_t>(j)];
+            if (j < side || j >= most - side)
+                own_weight += weight;
+            else
+                sum += weight * value;
+        }
+        result[i] = sum + own_weight * columns[own][i];
+    }
+}
+
+RobustMixing::RobustMixing(const RobustRule& rule,
+                           const MixingMatrix& mixing,
+                           std::vector<int> agents,
+                           Index dimension,
+                           std::optional<HonestSpread> spread,
+                           int exchanges)
+    : rule_(rule), spread_(std::move(spread)), exchanges_(exchanges) {
+    for (const int agent : agents) {
+        Receiver& receiver = receivers_.emplace_back();
+        receiver.agent = agent;
+        const auto members = mixing.members(agent);
+        const auto weights = mixing.weights(agent);
+        receiver.members.assign(members.begin(), members.end());
+        receiver.weights.assign(weights.begin(), weights.end());
+        receiver.own =
+            static_cast<std::size_t>(std::ranges::find(members, agent) - members.begin());
+        for (const int member : members) receiver.noticed.push_back({agent, member});
+        receiver.kept.assign(members.size(), 1);
+        receiver.counts = receiver.kept;
+        receiver.loud.assign(members.size(), 0);
+        receiver.came.assign(members.size(), 0);
+        if (!rule_.keeps_messages()) continue;
+        receiver.heard = Eigen::MatrixXd::Zero(dimension, std::ssize(members));
+        if (spread_) receiver.averages = receiver.used = receiver.heard;
+    }
+}
+
+void RobustMixing::begin_round(long round, const StepSchedule& steps) {
+    if (!spread_) return;
+    for (; next_round_ < round; ++next_round_) spread_->pass_round(steps.at(next_round_));
+    spread_->begin_round(steps.at(round));
+    next_round_ = round + 1;
+    for (Receiver& receiver : receivers_) compare_averages(receiver);
+}
+
+void RobustMixing::compare_averages(Receiver& receiver) {
+    const std::size_t count = receiver.members.size();
+    std::vector<double> norms(count), noise(count), excess;
+    for (std::size_t j = 0; j < count; ++j) {
+        if (j == receiver.own) continue;
+        const int u = receiver.agent, v = receiver.members[j];
+        norms[j] = receiver.averages.col(static_cast<Index>(j)).norm();
+        noise[j] = spread_->average_noise(u, v);
+        const double expected =
+            spread_->average_variance(u, v) * static_cast<double>(receiver.averages.rows());
+        excess.push_back(std::sqrt(std::max(0.0, norms[j] * norms[j] - expected)));
+    }
+    if (excess.empty()) return;
+    const auto middle = excess.begin() + (std::ssize(excess) - 1) / 2;
+    std::ranges::nth_element(excess, middle);
+    for (std::size_t j = 0; j < count; ++j) {
+        if (j == receiver.own) continue;
+        const double gradients = spread_->average_gradients(receiver.agent, receiver.members[j]);
+        const double bound = noise[j] + std::min(2 * *middle, gradients);
+        const auto column = static_cast<Index>(j);
+        receiver.kept[j] = kept_of_average(norms[j], bound);
+        receiver.counts[j] = receiver.loud[j] > too_loud
+                                 ? 0
+                                 : kept_of_average(receiver.used.col(column).norm(), bound);
+        Suspicion& noticed = receiver.noticed[j];
+        ++noticed.rounds;
+        if (receiver.kept[j] < 1 || receiver.counts[j] < 1) ++noticed.beyond;
+        receiver.averages.col(column) *= 1 - spread_->share();
+        receiver.used.col(column) *= 1 - spread_->share();
+    }
+}
+
+bool RobustMixing::mix(int exchange,
+                       std::size_t local,
+                       Index first,
+                       Index count,
+                       std::span<const double* const> columns,
+                       const double* own,
+                       double* model) {
+    Receiver& receiver = receivers_[local];
+    const auto size = static_cast<std::size_t>(count);
+    if (rule_.kind == RobustRule::Kind::trimmed) {
+        trimmed_sum(columns, receiver.weights, receiver.own, rule_.trimmed, {model + first, size});
+        return true;
+    }
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        receiver.came[j] = columns[j] != nullptr ? 1 : 0;
+        if (columns[j] != nullptr && j != receiver.own)
+            receiver.heard.col(static_cast<Index>(j)).segment(first, count) =
+                Eigen::Map<const VectorXd>(columns[j], count);
+    }
+    const Index dimension = receiver.heard.rows();
+    if (first + count < dimension) return false;
+    mix_clipped(std::min(exchange, exchanges_ - 1),
+                receiver,
+                Eigen::Map<const VectorXd>(own, dimension),
+                Eigen::Map<VectorXd>(model, dimension));
+    return true;
+}
+
+void RobustMixing::take_part(int exchange,
+                             Receiver& receiver,
+                             std::size_t member,
+                             Eigen::Ref<VectorXd> difference) {
+    const double most = limit(exchange, receiver.agent, receiver.members[member]);
+    const double norm = difference.norm();
+    const bool shortened = !(norm <= most);
+    Suspicion& noticed = receiver.noticed[member];
+    ++noticed.messages;
+    if (shortened) {
+        ++noticed.shortened;
+        difference *= most / norm;
+    }
+    if (!spread_) return;
+    receiver.loud[member] += ((shortened ? 1 : 0) - receiver.loud[member]) / loud_messages;
+    const auto column = static_cast<Index>(member);
+    const double share = spread_->share();
+    const double part = share / exchanges_;
+    // Of a round's average so far: what it holds of earlier rounds and exchanges.
+    const double weight = 1 - share + part * exchange;
+    const double left_out = weight > 0 ? (1 - receiver.kept[member]) / weight : 0;
+    const VectorXd whole = difference;
+    difference -= left_out * receiver.averages.col(column);
+    receiver.averages.col(column) += part * whole;
+    receiver.used.col(column) += part * difference;
+}
+
+void RobustMixing::mix_clipped(int exchange,
+                               Receiver& receiver,
+                               Eigen::Map<const VectorXd> own,
+                               Eigen::Map<VectorXd> model) {
+    model = own;
+    for (std::size_t j = 0; j < receiver.members.size(); ++j) {
+        if (j == receiver.own || receiver.came[j] == 0) continue;
+        auto difference = receiver.heard.col(static_cast<Index>(j));
+        difference -= own;
+        take_part(exchange, receiver, j, difference);
+        model += receiver.weights[j] * receiver.counts[j] * difference;
+    }
+}
+
+std::vector<Suspicion> RobustMixing::suspicions() const {
+    std::vector<Suspicion> all;
+    for (const Receiver& receiver : receivers_)
+        for (std::size_t j = 0; j < receiver.members.size(); ++j)
+            if (j != receiver.own) all.push_back(receiver.noticed[j]);
+    return all;
+}
+
+}  // namespace sotto

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "agent/honest_spread.hpp"
+#include "agent/robust_rule.hpp"
+#include "sotto/graph/mixing.hpp"
+#include "sotto/privacy/budget.hpp"
+
+namespace sotto {
+
+/// What an agent noticed about one of its neighbours.
+struct Suspicion {
+    int receiver = 0, sender = 0;  ///< places
+    std::int64_t rounds = 0;       ///< whose messages were compared
+    std::int64_t beyond = 0;       ///< of these: the average difference was beyond its bound
+    std::int64_t messages = 0;     ///< in all exchanges
+    std::int64_t shortened = 0;    ///< of these: the difference was above the limit
+    /// More than a tenth of at least ten rounds. By chance, of an honest neighbour, with a
+    /// probability below 1e-3: expected is a part of 1e-4 (Markov's inequality).
+    [[nodiscard]] bool suspected() const { return rounds >= 10 && 10 * beyond > rounds; }
+};
+
+/// sum_j w_j m_j without the F largest and F smallest values of every coordinate; weights of what
+/// is left out, and of messages that have not come (null), go to the own value, which always
+/// counts. Yin, Chen, Ramchandran, Bartlett 2018, here within a closed neighbourhood.
+/// @param own place of the receiver.
+void trimmed_sum(std::span<const double* const> columns,
+                 std::span<const double> weights,
+                 std::size_t own,
+                 int trimmed,
+                 std::span<double> result);
+
+/// Mixes messages of neighbours that may lie. Clip is ClippedGossip (He, Karimireddy, Jaggi 2022),
+///
+///     x_u <- m_u + sum_v w_uv f_uv (z_uv - e_uv),   z_uv = clip(m_v - m_u, tau_uv),
+///
+/// clip(z, tau) = z min(1, tau/|z|), f = 1 and e = 0, of whole messages: a receiver keeps them
+/// until the last piece is there. With limits from the plan (HonestSpread) noise of honest agents
+/// cancels as without the rule. But where it is loud, a lie below tau in every round adds up over
+/// rounds. Therefore, with the average a_uv of z_uv over the last H rounds and its bound b_uv,
+///
+///     e = (1 - k(|a|/b)) a,   k(r) = 1 for r <= 1,   2/r - 1 up to r = 2,   0 beyond,
+///     f = k(|a'|/b),   a' the average of z - e:
+///
+/// what a neighbour says all the time is left out, and noise that it shares with others still
+/// cancels; one that lies in a new way is not heard until that is known. Nor is one (f = 0) of
+/// whose recent messages more than a quarter were above tau, of which an honest one has 1%.
+///
+/// b is the norm of the noise in a, and twice the median over u's neighbours of what exceeds it, at
+/// most what gradients can add: an estimate, which holds while fewer than half of the neighbours
+/// lie.
+class RobustMixing {
+  public:
+    /// @param agents places of the local agents.
+    /// @param spread with limits that follow from the plan.
+    /// @param exchanges of a round.
+    RobustMixing(const RobustRule& rule,
+                 const MixingMatrix& mixing,
+                 std::vector<int> agents,
+                 Eigen::Index dimension,
+                 std::optional<HonestSpread> spread,
+                 int exchanges);
+
+    /// Rounds before the first one have passed without this object.
+    void begin_round(long round, const StepSchedule& steps);
+    /// Coordinates [first, first + count) of the messages of one exchange, as Delivery gives them.
+    /// May be called for different agents at once.
+    /// @param exchange within the round; those of final gossip count as the round's last.
+    /// @param own the agent's own message, whole.
+    /// @param model receives the mixture, whole.
+    /// @return whether all of it is there now; trimmed sums: of these coordinates.
+    bool mix(int exchange,
+             std::size_t local,
+             Eigen::Index first,
+             Eigen::Index count,
+             std::span<const double* const> columns,
+             const double* own,
+             double* model);
+
+    [[nodiscard]] bool whole_messages() const { return rule_.keeps_messages(); }
+    /// Of all neighbours of the local agents.
+    [[nodiscard]] std::vector<Suspicion> suspicions() const;
+    /// Vectors kept for every member of a receiver's closed neighbourhood.
+    [[nodiscard]] static int vectors_per_member(const RobustRule& rule) {
+        return rule.keeps_messages() ? rule.limits_from_plan() ? 3 : 1 : 0;
+    }
+
+  private:
+    struct Receiver {
+        int agent = 0;
+        std::vector<int> members;
+        std::vector<double> weights;
+        std::size_t own = 0;
+        Eigen::MatrixXd heard;           // d x members
+        std::vector<std::uint8_t> came;  // whether a message has
+        // With limits from the plan, d x members: a and a'.
+        Eigen::MatrixXd averages, used;
+        std::vector<double> kept, counts;  // k of a, f; by member
+        std::vector<double> loud;          // average of whether messages were above tau
+        std::vector<Suspicion> noticed;
+    };
+    void compare_averages(Receiver& receiver);
+    /// Leaves what counts of m_v - m_u, without f. @param difference m_v - m_u.
+    void take_part(int exchange,
+                   Receiver& receiver,
+                   std::size_t member,
+                   Eigen::Ref<Eigen::VectorXd> difference);
+    void mix_clipped(int exchange,
+                     Receiver& receiver,
+                     Eigen::Map<const Eigen::VectorXd> own,
+                     Eigen::Map<Eigen::VectorXd> model);
+    [[nodiscard]] double limit(int exchange, int u, int v) const {
+        return spread_ ? spread_->limit(exchange, u, v) : *rule_.limit;
+    }
+
+    RobustRule rule_;
+    std::optional<HonestSpread> spread_;
+    int exchanges_;
+    long next_round_ = 0;
+    std::vector<Receiver> receivers_;
+};
+
+/// k(r) above.
+[[nodiscard]] double kept_of_average(double norm, double bound);
+
+}  // namespace sotto
