@@ -14,6 +14,16 @@ namespace {
 /// Of the last messages, more of which are above tau than an honest agent's.
 constexpr double too_loud = 0.25, loud_messages = 30;
 
+/// A difference may be so many times the median of a receiver's, beside their limits.
+constexpr double beside_median = 1.2;
+
+/// The lower one of two.
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
 }  // namespace
 
 double kept_of_average(double norm, double bound) {
@@ -90,33 +100,37 @@ void RobustMixing::begin_round(long round, const StepSchedule& steps) {
 
 void RobustMixing::compare_averages(Receiver& receiver) {
     const std::size_t count = receiver.members.size();
-    std::vector<double> norms(count), noise(count), excess;
+    const auto dimension = static_cast<double>(receiver.averages.rows());
+    const double share = spread_->share();
+    // Squares: what an average has beyond the expected noise, and what noise alone may have.
+    std::vector<double> excess(count), allowed(count), others;
     for (std::size_t j = 0; j < count; ++j) {
         if (j == receiver.own) continue;
         const int u = receiver.agent, v = receiver.members[j];
-        norms[j] = receiver.averages.col(static_cast<Index>(j)).norm();
-        noise[j] = spread_->average_noise(u, v);
-        const double expected =
-            spread_->average_variance(u, v) * static_cast<double>(receiver.averages.rows());
-        excess.push_back(std::sqrt(std::max(0.0, norms[j] * norms[j] - expected)));
+        const double expected = spread_->average_variance(u, v) * dimension;
+        const double noise = spread_->average_noise(u, v);
+        excess[j] = receiver.averages.col(static_cast<Index>(j)).squaredNorm() - expected;
+        allowed[j] = noise * noise - expected;
+        others.push_back(excess[j]);
     }
-    if (excess.empty()) return;
-    const auto middle = excess.begin() + (std::ssize(excess) - 1) / 2;
-    std::ranges::nth_element(excess, middle);
+    if (others.empty()) return;
+    const double spread = 4 * std::max(0.0, median_of(others));
     for (std::size_t j = 0; j < count; ++j) {
         if (j == receiver.own) continue;
-        const double gradients = spread_->average_gradients(receiver.agent, receiver.members[j]);
-        const double bound = noise[j] + std::min(2 * *middle, gradients);
         const auto column = static_cast<Index>(j);
-        receiver.kept[j] = kept_of_average(norms[j], bound);
+        const double bound = std::sqrt(allowed[j] + spread);
+        const double expected =
+            spread_->average_variance(receiver.agent, receiver.members[j]) * dimension;
+        const double left = receiver.used.col(column).squaredNorm() - expected;
+        receiver.kept[j] = kept_of_average(std::sqrt(std::max(0.0, excess[j])), bound);
         receiver.counts[j] = receiver.loud[j] > too_loud
                                  ? 0
-                                 : kept_of_average(receiver.used.col(column).norm(), bound);
+                                 : kept_of_average(std::sqrt(std::max(0.0, left)), bound);
         Suspicion& noticed = receiver.noticed[j];
         ++noticed.rounds;
         if (receiver.kept[j] < 1 || receiver.counts[j] < 1) ++noticed.beyond;
-        receiver.averages.col(column) *= 1 - spread_->share();
-        receiver.used.col(column) *= 1 - spread_->share();
+        receiver.averages.col(column) *= 1 - share;
+        receiver.used.col(column) *= 1 - share;
     }
 }
 
@@ -151,8 +165,8 @@ bool RobustMixing::mix(int exchange,
 void RobustMixing::take_part(int exchange,
                              Receiver& receiver,
                              std::size_t member,
+                             double most,
                              Eigen::Ref<VectorXd> difference) {
-    const double most = limit(exchange, receiver.agent, receiver.members[member]);
     const double norm = difference.norm();
     const bool shortened = !(norm <= most);
     Suspicion& noticed = receiver.noticed[member];
@@ -175,16 +189,32 @@ void RobustMixing::take_part(int exchange,
     receiver.used.col(column) += part * difference;
 }
 
+double RobustMixing::stretch(int exchange, const Receiver& receiver) const {
+    if (!spread_) return 1;
+    std::vector<double> ratios;
+    for (std::size_t j = 0; j < receiver.members.size(); ++j) {
+        if (j == receiver.own || receiver.came[j] == 0) continue;
+        const double most = spread_->limit(exchange, receiver.agent, receiver.members[j]);
+        const double norm = receiver.heard.col(static_cast<Index>(j)).norm();
+        ratios.push_back(most > 0 ? norm / most : 0);
+    }
+    return ratios.empty() ? 1 : std::max(1.0, beside_median * median_of(ratios));
+}
+
 void RobustMixing::mix_clipped(int exchange,
                                Receiver& receiver,
                                Eigen::Map<const VectorXd> own,
                                Eigen::Map<VectorXd> model) {
+    for (std::size_t j = 0; j < receiver.members.size(); ++j)
+        if (j != receiver.own && receiver.came[j] != 0)
+            receiver.heard.col(static_cast<Index>(j)) -= own;
+    const double times = stretch(exchange, receiver);
     model = own;
     for (std::size_t j = 0; j < receiver.members.size(); ++j) {
         if (j == receiver.own || receiver.came[j] == 0) continue;
         auto difference = receiver.heard.col(static_cast<Index>(j));
-        difference -= own;
-        take_part(exchange, receiver, j, difference);
+        const double most = times * limit(exchange, receiver.agent, receiver.members[j]);
+        take_part(exchange, receiver, j, most, difference);
         model += receiver.weights[j] * receiver.counts[j] * difference;
     }
 }

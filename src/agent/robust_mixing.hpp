@@ -105,10 +105,14 @@ class RobustMixing {
         std::vector<Suspicion> noticed;
     };
     void compare_averages(Receiver& receiver);
-    /// Leaves what counts of m_v - m_u, without f. @param difference m_v - m_u.
+    /// Factor of all limits of a receiver, at least 1.
+    [[nodiscard]] double stretch(int exchange, const Receiver& receiver) const;
+    /// Leaves what counts of m_v - m_u, without f.
+    /// @param most tau.  @param difference m_v - m_u.
     void take_part(int exchange,
                    Receiver& receiver,
                    std::size_t member,
+                   double most,
                    Eigen::Ref<Eigen::VectorXd> difference);
     void mix_clipped(int exchange,
                      Receiver& receiver,

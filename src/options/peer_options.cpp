@@ -205,7 +205,7 @@ shortened, and noise that should cancel still does. It also leaves out what a ne
 many rounds beyond what honest ones do, and those of neighbours that are too loud all the time, and names them
 (`suspected`). `trimmed:F` leaves out the F largest and F smallest values of every coordinate, which shared noise does
 not survive well. [Peers that lie](../threat-models.md#peers-that-lie) has figures. What receivers do with messages
-costs no privacy. Not with `--secure-sum`, nibbles, `--correction`, `--precondition-every`, `--round-deadline`,
+costs no privacy. With it `--variance-cap` is 1.5 by default, since lies hide in loud noise. Not with `--secure-sum`, nibbles, `--correction`, `--precondition-every`, `--round-deadline`,
 `--view`, `--record-view` and mixing that is not fixed and symmetric.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::robust,

@@ -247,6 +247,15 @@ OptionGroup<TrainConfig>& run_options() {
     return group;
 }
 
+namespace {
+
+/// Lies hide in the noise of honest agents. Measured with 20 agents, softmax on MNIST: noise that is
+/// at most so many times what independent noise needs costs no accuracy, and is 7 times less loud
+/// than without a cap.
+constexpr double variance_cap_of_robust = 1.5;
+
+}  // namespace
+
 OptionSet<TrainConfig> train_option_set() {
     OptionSet<TrainConfig> set;
     set.add(graph_options(), &TrainConfig::graph);
@@ -269,6 +278,8 @@ TrainConfig read_train_config(const OptionTexts& given) {
     config.plan.open.usual_gossip = chosen && !given.contains("gossip");
     config.plan.open.usual_gossip_steps = chosen && !given.contains("gossip-steps");
     config.usual_precision = chosen && !config.expects_lies() && !given.contains("precision");
+    if (config.robust.on() && !given.contains("variance-cap"))
+        config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_robust);
     settle_train_config(config);
     (void)as_ini(config);
     return config;

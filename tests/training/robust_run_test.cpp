@@ -1,0 +1,63 @@
+#include "training/robust_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "training/training_fixtures.hpp"
+
+namespace sotto {
+namespace {
+
+using test::expect_contains;
+using test::message_of;
+using test::TemporaryFolder;
+
+TrainConfig lying_config(const TemporaryFolder& folder, const char* rule, const char* faults) {
+    TrainConfig config = test::logistic_config(folder, 6, "pairs", 30);
+    config.graph.topology.topology = Topology::complete;
+    config.noise_seed = 5;
+    config.robust = parse_robust_rule("robust", rule);
+    config.faults = parse_round_faults("faults", faults);
+    return config;
+}
+
+std::string refusal_of(const TrainConfig& config) {
+    const auto network = make_memory_network(config.graph.topology.agents, 1);
+    return message_of<ConfigError>([&] { (void)test::prepare(config, *network); });
+}
+
+TEST(RobustRun, IsRefusedWhereMessagesAreNotWhatTheRuleNeeds) {
+    const TemporaryFolder folder;
+    const auto with = [&](auto&& change, const char* rule = "clip") {
+        TrainConfig config = lying_config(folder, rule, "");
+        change(config);
+        return refusal_of(config);
+    };
+    expect_contains(with([](TrainConfig& c) { c.secure_sum = true; }),
+                    "robust: clip is not possible with --secure-sum on");
+    expect_contains(with([](TrainConfig& c) { c.plan.mechanism = "cdp"; }),
+                    "robust: clip is not possible with a trusted aggregator");
+    expect_contains(with([](TrainConfig& c) { c.plan.correction = Correction::exact_diffusion; }),
+                    "robust: clip is not possible with --correction");
+    expect_contains(with([](TrainConfig& c) { c.plan.momentum = 0.5; }),
+                    "robust: clip is not possible with --momentum");
+    expect_contains(with([](TrainConfig& c) { c.precision = MessagePrecision::nibble; }),
+                    "precision: nibble is not possible with --robust");
+    expect_contains(with([](TrainConfig&) {}, "trimmed:3"),
+                    "robust: trimmed:3 is not possible where agent 0 has 5 neighbours");
+    expect_contains(refusal_of(lying_config(folder, "off", "lie:noise:6")),
+                    "faults: agent 6 is to lie (allowed: agents from 0 to 5)");
+}
+
+TEST(RobustRun, NamesLiarsAndLeavesThemOutOfItsFigures) {
+    const TemporaryFolder folder;
+    const TrainResult result = test::train(lying_config(folder, "clip", "lie:noise:4:100"));
+    EXPECT_EQ(result.evaluation.records.liars, 1);
+    ASSERT_EQ(result.suspected.size(), 1U);
+    EXPECT_EQ(result.suspected[0], (SuspectedAgent{4, 5, 5}));
+    expect_contains(text_of_suspected(result.suspected), "agent 4 by 5 of 5 neighbours");
+    EXPECT_EQ(text_of_suspected({}), "");
+    EXPECT_LT(result.evaluation.consensus_distance, 1);
+}
+
+}  // namespace
+}  // namespace sotto
