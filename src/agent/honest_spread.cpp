@@ -46,6 +46,14 @@ MatrixXd row_distances(const MatrixXd& rows) {
     return result;
 }
 
+/// The largest step, earlier ones forgotten as fast as mixing forgets their gradients.
+/// @param whole what a round does, by eigenvalue; the last is that of the mean.
+double step_that_counts(const VectorXd& whole, double earlier, double step) {
+    const Index others = whole.size() - 1;
+    const double kept = others > 0 ? whole.head(others).cwiseAbs().maxCoeff() : 0;
+    return std::max(step, std::min(kept, 1.0) * earlier);
+}
+
 }  // namespace
 
 HonestSpread::HonestSpread(const HonestDrive& drive)
@@ -129,13 +137,13 @@ void HonestSpread::begin_round(double step) {
                share_ * share_ * (mean_ * mean_.transpose()).cwiseProduct(messages);
     both_ = (kept * both_ + share_ * mean_.asDiagonal() * messages) * whole_.asDiagonal();
     models_ = (whole_ * whole_.transpose()).cwiseProduct(messages);
-    step_ = std::max(step_, step);
+    step_ = step_that_counts(whole_, step_, step);
     ++rounds_;
 }
 
 void HonestSpread::pass_round(double step) {
     models_ = (whole_ * whole_.transpose()).cwiseProduct(models_ + step * step * noise_);
-    step_ = std::max(step_, step);
+    step_ = step_that_counts(whole_, step_, step);
 }
 
 double HonestSpread::limit(int exchange, int u, int v) const {
@@ -144,8 +152,9 @@ double HonestSpread::limit(int exchange, int u, int v) const {
 }
 
 double HonestSpread::average_noise(int u, int v) const {
-    return std::sqrt(average_variance(u, v)) *
-           (std::sqrt(dimension_) + tail_beyond(unlikely_on_average));
+    const double x = -std::log(unlikely_on_average);
+    return std::sqrt(average_variance(u, v) *
+                     (dimension_ + 2 * std::sqrt(dimension_ * x) + 2 * x));
 }
 
 }  // namespace sotto

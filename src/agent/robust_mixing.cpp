@@ -176,7 +176,8 @@ void RobustMixing::take_part(int exchange,
         difference *= most / norm;
     }
     if (!spread_) return;
-    receiver.loud[member] += ((shortened ? 1 : 0) - receiver.loud[member]) / loud_messages;
+    const double recent = std::min(loud_messages, static_cast<double>(noticed.messages));
+    receiver.loud[member] += ((shortened ? 1 : 0) - receiver.loud[member]) / recent;
     const auto column = static_cast<Index>(member);
     const double share = spread_->share();
     const double part = share / exchanges_;

@@ -108,7 +108,7 @@ Trainer::Trainer(Network& network,
 }
 
 double robust_horizon(long rounds) {
-    return std::clamp(static_cast<double>(rounds) / 4, 10.0, 100.0);
+    return std::clamp(static_cast<double>(rounds) / 2, 10.0, 400.0);
 }
 
 void Trainer::prepare_for_lies(const NoisePlan& plan) {

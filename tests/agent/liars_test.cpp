@@ -14,36 +14,36 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int agents = 4;
+constexpr int crowd = 4;
 
 /// The last agent's lie in the first exchange of a round, after it has heard `heard` in the round
 /// before. Models are 1, honest messages 3.
 VectorXd lie_of(LieKind kind, double strength, const MatrixXd& heard, double limit = 1e6) {
-    const Topography where = test::topography_of(Topology::complete, agents);
+    const Topography where = test::topography_of(Topology::complete, crowd);
     std::vector<LocalAgent> locals;
-    for (int u = 0; u < agents; ++u)
-        locals.push_back(test::local_agent(u, make_quadratic_objective(u, agents), 1));
-    LiesByPlace lies(agents);
-    lies[agents - 1] = Lie{kind, {agents - 1}, strength};
+    for (int u = 0; u < crowd; ++u)
+        locals.push_back(test::local_agent(u, make_quadratic_objective(u, crowd), 1));
+    LiesByPlace lies(crowd);
+    lies[crowd - 1] = Lie{kind, {crowd - 1}, strength};
     Liars liars(lies, locals, MixingSchedule({where.mixing}), heard.rows(), 5);
-    EXPECT_TRUE(liars.lies(agents - 1));
+    EXPECT_TRUE(liars.lies(crowd - 1));
     EXPECT_FALSE(liars.lies(0));
-    const MatrixXd models = MatrixXd::Constant(heard.rows(), agents, 1);
-    const MatrixXd messages = MatrixXd::Constant(heard.rows(), agents, 3);
+    const MatrixXd models = MatrixXd::Constant(heard.rows(), crowd, 1);
+    const MatrixXd messages = MatrixXd::Constant(heard.rows(), crowd, 3);
     std::vector<const double*> columns;
-    for (Index u = 0; u < agents; ++u) columns.push_back(heard.col(u).data());
+    for (Index u = 0; u < crowd; ++u) columns.push_back(heard.col(u).data());
     liars.begin_round(models);
-    liars.on_received(0, agents - 1, 0, heard.rows(), columns);
-    std::vector<Outgoing> outgoing(agents);
+    liars.on_received(0, crowd - 1, 0, heard.rows(), columns);
+    std::vector<Outgoing> outgoing(crowd);
     for (Outgoing& one : outgoing) one.to_all = messages.data();
     liars.lie({1, 0}, messages, limit, MessagePrecision::float64, outgoing);
-    for (int u = 0; u + 1 < agents; ++u)
+    for (int u = 0; u + 1 < crowd; ++u)
         EXPECT_EQ(outgoing[static_cast<std::size_t>(u)].to_all, messages.data());
     return Eigen::Map<const VectorXd>(outgoing.back().to_all, heard.rows());
 }
 
 TEST(Liars, SendWhatTheirKindSays) {
-    MatrixXd heard(2, agents);
+    MatrixXd heard(2, crowd);
     heard << 1, 2, 3, 50,  //
         5, 5, 5, 50;
     const double deviation = std::sqrt(2 / 3.0);
@@ -63,13 +63,13 @@ TEST(Liars, SendWhatTheirKindSays) {
 }
 
 TEST(Liars, StayWithinTheLimitOfMessages) {
-    const MatrixXd heard = MatrixXd::Constant(2, agents, 1);
+    const MatrixXd heard = MatrixXd::Constant(2, crowd, 1);
     EXPECT_TRUE(
         lie_of(LieKind::sign_flip, 1e9, heard, 1000).isApprox(VectorXd::Constant(2, -1000)));
 }
 
 TEST(Liars, SendNoiseOfTheirUpdatesSizeTimesTheStrength) {
-    const MatrixXd heard = MatrixXd::Zero(4000, agents);
+    const MatrixXd heard = MatrixXd::Zero(4000, crowd);
     const VectorXd noise = lie_of(LieKind::noise, 10, heard);
     EXPECT_NEAR((noise.array() - 1).square().mean(), 20 * 20, 40);
     EXPECT_NEAR(noise.mean(), 1, 1.5);
@@ -91,19 +91,19 @@ TEST(Liars, ChangeTheirGradient) {
 }
 
 TEST(PlanOfLiars, ChangesOnlyTheSharedNoiseOfLiars) {
-    const Topography where = test::topography_of(Topology::complete, agents);
+    const Topography where = test::topography_of(Topology::complete, crowd);
     const auto cases = test::mechanism_cases();
     const auto pairs = std::ranges::find(cases, "Pairs", &test::MechanismCase::label);
-    const NoisePlan plan = test::plan_of(*pairs, where, test::uneven_limits(agents));
+    const NoisePlan plan = test::plan_of(*pairs, where, test::uneven_limits(crowd));
     const MatrixXd honest = plan.coefficient_matrix();
-    LiesByPlace lies(agents);
+    LiesByPlace lies(crowd);
     lies[1] = Lie{LieKind::no_pair_noise, {1}, 1};
     lies[2] = Lie{LieKind::wrong_sign, {2}, 1};
     const MatrixXd lying = plan_of_liars(plan, lies).coefficient_matrix();
     for (Index k = 0; k < honest.cols(); ++k) {
         const auto group = static_cast<std::size_t>(plan.streams[static_cast<std::size_t>(k)].group);
         const bool shared = plan.groups[group].members.size() > 1;
-        for (Index u = 0; u < agents; ++u) {
+        for (Index u = 0; u < crowd; ++u) {
             const double times = !shared ? 1 : u == 1 ? 0 : u == 2 ? -1 : 1;
             EXPECT_EQ(lying(u, k), times * honest(u, k)) << u << ", " << k;
         }
@@ -112,22 +112,22 @@ TEST(PlanOfLiars, ChangesOnlyTheSharedNoiseOfLiars) {
 
 /// Honest models of a training without noise in which the last agent lies.
 MatrixXd models_after(const RobustRule& rule, LieKind kind) {
-    const Topography where = test::topography_of(Topology::complete, agents);
+    const Topography where = test::topography_of(Topology::complete, crowd);
     std::vector<LocalAgent> locals;
-    for (int u = 0; u < agents; ++u)
-        locals.push_back(test::local_agent(u, make_quadratic_objective(u, agents), 1));
+    for (int u = 0; u < crowd; ++u)
+        locals.push_back(test::local_agent(u, make_quadratic_objective(u, crowd), 1));
     TrainerOptions options;
     options.steps.step_size = 0.1;
     options.rounds = 40;
     options.robust = rule;
-    options.lies.resize(agents);
-    options.lies.back() = Lie{kind, {agents - 1}, 10};
+    options.lies.resize(crowd);
+    options.lies.back() = Lie{kind, {crowd - 1}, 10};
     const Index dimension = locals.front().objective->dimension();
     test::SilentTraining training(
         where, std::move(locals), VectorXd::Ones(dimension), options);
     training.run(40);
     EXPECT_TRUE(training.trainer->agents().back().lies);
-    return training.trainer->models().leftCols(agents - 1);
+    return training.trainer->models().leftCols(crowd - 1);
 }
 
 TEST(Liars, AreHeardAsTheRuleOfReceiversSays) {
