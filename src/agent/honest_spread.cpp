@@ -87,7 +87,6 @@ void HonestSpread::add_gradients(const MatrixXd& mixing, double radius) {
     constexpr int most_terms = 400;
     constexpr double enough = 0.01;  // of the sum
     const Index n = basis_.rows();
-    average_gradients_ = MatrixXd::Zero(n, n);
     for (const VectorXd& by_eigenvalue : partial_) {
         MatrixXd power = basis_ * by_eigenvalue.asDiagonal() * basis_.transpose();
         MatrixXd sum = row_distances(power);
@@ -103,7 +102,6 @@ void HonestSpread::add_gradients(const MatrixXd& mixing, double radius) {
         sum.array() += rest;
         sum.diagonal().setZero();
         gradients_.push_back(contribution_ * sum);
-        average_gradients_ += contribution_ * sum / static_cast<double>(partial_.size());
     }
 }
 
@@ -153,8 +151,7 @@ double HonestSpread::limit(int exchange, int u, int v) const {
 
 double HonestSpread::average_noise(int u, int v) const {
     const double x = -std::log(unlikely_on_average);
-    return std::sqrt(average_variance(u, v) *
-                     (dimension_ + 2 * std::sqrt(dimension_ * x) + 2 * x));
+    return std::sqrt(average_variance(u, v) * (dimension_ + 2 * std::sqrt(dimension_ * x) + 2 * x));
 }
 
 }  // namespace sotto

@@ -36,9 +36,9 @@ struct HonestDrive {
 ///
 ///     B_uv = eta C sum_(j >= 0) ||(e_v - e_u)^T p_k(W) q(W)^j||_1,
 ///
-/// eta the largest step so far, for contributions of norm up to C (with sampled records: for
-/// batches of the usual size). M and S are kept in the basis of W's eigenvectors, where all of this
-/// is elementwise. Public values only.
+/// eta the step, or an earlier one less what mixing has made of it since, for contributions of norm
+/// up to C (with sampled records: for batches of the usual size). M and S are kept in the basis of
+/// W's eigenvectors, where all of this is elementwise. Public values only.
 ///
 /// The same for averages over rounds, a <- (1 - h) a + h y, h = max(1/H, 1/t) in the t-th round, y
 /// the mean over a round's exchanges of p_k(W) m: with P the covariance of a, X that of a and the
@@ -47,7 +47,8 @@ struct HonestDrive {
 ///     P <- (1 - h)^2 P + (1 - h) h (X y(W)^T + y(W) X^T) + h^2 y(W) M y(W)^T,
 ///     X <- ((1 - h) X + h y(W) M) q(W)^T.
 ///
-/// The noise in an average is exceeded with probability below 1e-4.
+/// With x = log(1e4), |a_v - a_u|^2 is above its variance times d + 2 sqrt(d x) + 2 x with a
+/// probability below 1e-4 (Laurent, Massart 2000, lemma 1).
 class HonestSpread {
   public:
     /// Cost: an eigendecomposition, and products of n x n matrices until the sum of B_uv has
@@ -66,7 +67,7 @@ class HonestSpread {
     [[nodiscard]] double variance(int exchange, int u, int v) const {
         return variance_[static_cast<std::size_t>(exchange)](u, v);
     }
-    /// B_uv for the largest step so far.
+    /// B_uv.
     [[nodiscard]] double gradients(int exchange, int u, int v) const {
         return step_ * gradients_[static_cast<std::size_t>(exchange)](u, v);
     }
@@ -76,10 +77,6 @@ class HonestSpread {
     [[nodiscard]] double average_variance(int u, int v) const { return average_variance_(u, v); }
     /// Norm of the noise in it.
     [[nodiscard]] double average_noise(int u, int v) const;
-    /// Most that gradients add to its norm.
-    [[nodiscard]] double average_gradients(int u, int v) const {
-        return step_ * average_gradients_(u, v);
-    }
 
   private:
     void add_gradients(const Eigen::MatrixXd& mixing, double radius);
@@ -96,10 +93,10 @@ class HonestSpread {
     std::vector<Eigen::VectorXd> partial_;     // p_k, by eigenvalue
     Eigen::VectorXd whole_, mean_;             // q, and the mean of p_k
     Eigen::MatrixXd models_, average_, both_;  // S, P, X
-    double step_ = 0;                          // largest so far
+    double step_ = 0;                          // eta of B
     long rounds_ = 0;
     std::vector<Eigen::MatrixXd> gradients_, variance_;
-    Eigen::MatrixXd average_gradients_, average_variance_;
+    Eigen::MatrixXd average_variance_;
 };
 
 }  // namespace sotto

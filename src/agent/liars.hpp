@@ -30,11 +30,11 @@ using LiesByPlace = std::vector<std::optional<Lie>>;
 ///     inner-product   x - s U_k        (Xie, Koyejo, Gupta 2019), U_k the average of M_k - x over
 ///                                      about the last 20 rounds
 ///
-/// Label flips change its gradient, in contribution(), and no-pair-noise and wrong-sign its noise,
-/// in plan_of_liars().
+/// Label flips change its gradient, in change_gradient(), and no-pair-noise and wrong-sign its
+/// noise, in plan_of_liars().
 class Liars final : public RoundObserver {
   public:
-    /// @param lies of all agents.  @param limit largest value of a message.
+    /// @param lies of all agents.  @param agents of this process.  @param seed of the run.
     Liars(LiesByPlace lies,
           std::span<const LocalAgent> agents,
           const MixingSchedule& mixing,
@@ -49,7 +49,7 @@ class Liars final : public RoundObserver {
     /// @param models x, d x local agents.
     void begin_round(const Eigen::MatrixXd& models);
     /// Replaces messages of local liars by lies, within the limit.
-    /// @param messages m_k, d x local agents.
+    /// @param messages m_k, d x local agents.  @param limit largest value of a message.
     void lie(ExchangeId id,
              const Eigen::MatrixXd& messages,
              double limit,

@@ -51,9 +51,11 @@ void trimmed_sum(std::span<const double* const> columns,
 /// cancels; one that lies in a new way is not heard until that is known. Nor is one (f = 0) of
 /// whose recent messages more than a quarter were above tau, of which an honest one has 1%.
 ///
-/// b is the norm of the noise in a, and twice the median over u's neighbours of what exceeds it, at
-/// most what gradients can add: an estimate, which holds while fewer than half of the neighbours
-/// lie.
+/// |a|, |a'| and b are what exceeds the expected noise: |a|^2 stands for |a|^2 less its
+/// expectation, b^2 for what noise has beyond that with a probability of 1e-4, and four times the
+/// median of |a|^2 over u's neighbours, an estimate of how models and gradients of honest agents
+/// differ, which holds while fewer than half of the neighbours lie. Where the median of |m_v -
+/// m_u|/tau_uv is above 1/1.2, tau grows with it: lies drive models of honest agents apart.
 class RobustMixing {
   public:
     /// @param agents places of the local agents.

@@ -97,6 +97,34 @@ TEST(Evaluation, IsWhatItsFieldsSay) {
         }
 }
 
+TEST(Evaluation, LeavesOutTheModelsOfLiars) {
+    Problem problem;
+    const auto network = make_memory_network(n, 1);
+    const double minimum = 0.123;
+    problem.models.col(1).setConstant(1e6);
+    problem.agents[1].lies = true;
+    EvaluatedRecords records;
+    records.liars = 1;
+    const Evaluation got =
+        evaluate(*network, problem.agents, problem.models, 0, minimum, records, 1);
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(problem.models.rows());
+    for (int u = 0; u < n; ++u)
+        if (u != 1) mean += problem.models.col(u) / (n - 1);
+    double loss = 0, worst = 0, distance = 0;
+    for (int u = 0; u < n; ++u) {
+        if (u == 1) continue;
+        const Eigen::VectorXd model = problem.models.col(u);
+        loss += mean_loss(*problem.test, model) / (n - 1);
+        worst = std::max(worst, mean_loss(*problem.test, model));
+        distance += (model - mean).squaredNorm() / (n - 1);
+    }
+    EXPECT_NEAR(got.test_loss, loss, 1e-12);
+    EXPECT_NEAR(got.test_loss_worst, worst, 1e-12);
+    EXPECT_NEAR(got.test_loss_mean_model, mean_loss(*problem.test, mean), 1e-12);
+    EXPECT_NEAR(got.consensus_distance, std::sqrt(distance), 1e-12);
+    EXPECT_EQ(got.records.liars, 1);
+}
+
 /// Mean loss over rows first, first + stride, ...
 double mean_loss(const Dataset& data,
                  const Eigen::VectorXd& model,

@@ -57,8 +57,7 @@ TEST(Liars, SendWhatTheirKindSays) {
     EXPECT_NEAR(product(0), 1 - 10 * (2 - 1), 1e-12);
     EXPECT_NEAR(product(1), 1 - 10 * (5 - 1), 1e-12);
     // These change gradient and noise.
-    for (const LieKind kind :
-         {LieKind::label_flip, LieKind::no_pair_noise, LieKind::wrong_sign})
+    for (const LieKind kind : {LieKind::label_flip, LieKind::no_pair_noise, LieKind::wrong_sign})
         EXPECT_TRUE(lie_of(kind, 1, heard).isApprox(VectorXd::Constant(2, 3)));
 }
 
@@ -101,7 +100,8 @@ TEST(PlanOfLiars, ChangesOnlyTheSharedNoiseOfLiars) {
     lies[2] = Lie{LieKind::wrong_sign, {2}, 1};
     const MatrixXd lying = plan_of_liars(plan, lies).coefficient_matrix();
     for (Index k = 0; k < honest.cols(); ++k) {
-        const auto group = static_cast<std::size_t>(plan.streams[static_cast<std::size_t>(k)].group);
+        const auto group =
+            static_cast<std::size_t>(plan.streams[static_cast<std::size_t>(k)].group);
         const bool shared = plan.groups[group].members.size() > 1;
         for (Index u = 0; u < crowd; ++u) {
             const double times = !shared ? 1 : u == 1 ? 0 : u == 2 ? -1 : 1;
@@ -110,8 +110,8 @@ TEST(PlanOfLiars, ChangesOnlyTheSharedNoiseOfLiars) {
     }
 }
 
-/// Honest models of a training without noise in which the last agent lies.
-MatrixXd models_after(const RobustRule& rule, LieKind kind) {
+/// Honest models of a training without noise in which the last agent perhaps lies.
+MatrixXd honest_models(const RobustRule& rule, bool lies) {
     const Topography where = test::topography_of(Topology::complete, crowd);
     std::vector<LocalAgent> locals;
     for (int u = 0; u < crowd; ++u)
@@ -120,21 +120,24 @@ MatrixXd models_after(const RobustRule& rule, LieKind kind) {
     options.steps.step_size = 0.1;
     options.rounds = 40;
     options.robust = rule;
-    options.lies.resize(crowd);
-    options.lies.back() = Lie{kind, {crowd - 1}, 10};
+    if (lies) {
+        options.lies.resize(crowd);
+        options.lies.back() = Lie{LieKind::noise, {crowd - 1}, 1e4};
+    }
     const Index dimension = locals.front().objective->dimension();
-    test::SilentTraining training(
-        where, std::move(locals), VectorXd::Ones(dimension), options);
+    test::SilentTraining training(where, std::move(locals), VectorXd::Ones(dimension), options);
     training.run(40);
-    EXPECT_TRUE(training.trainer->agents().back().lies);
+    EXPECT_EQ(training.trainer->agents().back().lies, lies);
     return training.trainer->models().leftCols(crowd - 1);
 }
 
 TEST(Liars, AreHeardAsTheRuleOfReceiversSays) {
-    const double unhindered = models_after({}, LieKind::noise).norm();
-    const double clipped =
-        models_after({RobustRule::Kind::clip, 0.01, 0}, LieKind::noise).norm();
-    EXPECT_GT(unhindered, 100 * clipped);
+    const MatrixXd without = honest_models({}, false);
+    const RobustRule clip{RobustRule::Kind::clip, 0.01, 0},
+        trimmed{RobustRule::Kind::trimmed, {}, 1};
+    const double unhindered = (honest_models({}, true) - without).norm();
+    EXPECT_GT(unhindered, 10 * (honest_models(clip, true) - without).norm());
+    EXPECT_GT(unhindered, 10 * (honest_models(trimmed, true) - without).norm());
 }
 
 }  // namespace

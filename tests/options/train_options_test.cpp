@@ -58,9 +58,10 @@ OptionTexts other_run() {
             {"bootstrap", "distributed"},
             {"link-encryption", "off"},
             {"precision", "float32"},
+            {"round-deadline", "2"},
+            {"robust", "trimmed:2"},
+            {"faults", "silent:0.1,lie:little:1+2"},
             {"mask-partners", "3"},
-            {"round-deadline", "auto"},
-            {"faults", "silent:0.1,slow:2:5"},
             {"stall-abort", "70"},
             {"threads", "3"}};
 }
@@ -175,6 +176,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "without",
                                      "precision",
                                      "round-deadline",
+                                     "robust",
                                      "faults",
                                      "network",
                                      "finish",
@@ -278,8 +280,16 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "off\npad-rounds = "
         "false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
-        "mask-partners = 16\nstall-abort = 300\nthreads "
+        "mask-partners = 16\nround-deadline = off\nrobust = off\nfaults = \nstall-abort = "
+        "300\nthreads "
         "= 0\n");
+}
+
+TEST(TrainOptions, KeepNoiseLowForARobustRuleUnlessTheyAreTold) {
+    EXPECT_EQ(read_train_config({{"robust", "clip"}}).plan.variance_cap, 1.5);
+    EXPECT_EQ(read_train_config({{"robust", "clip"}, {"variance-cap", "20"}}).plan.variance_cap,
+              20);
+    EXPECT_EQ(read_train_config({{"robust", "off"}}).plan.variance_cap, 1e4);
 }
 
 TEST(ConfigurationFile, RestoresEveryValueExactly) {
