@@ -20,8 +20,8 @@ struct Suspicion {
     std::int64_t beyond = 0;       ///< of these: the average difference was beyond its bound
     std::int64_t messages = 0;     ///< in all exchanges
     std::int64_t shortened = 0;    ///< of these: the difference was above the limit
-    /// More than a tenth of at least ten rounds. By chance, of an honest neighbour, with a
-    /// probability below 1e-3: expected is a part of 1e-4 (Markov's inequality).
+    /// More than a tenth of at least ten rounds. Where nobody lies, and contributions differ no more
+    /// than the median says, below 1e-3 likely: expected is a part of 1e-4 (Markov's inequality).
     [[nodiscard]] bool suspected() const { return rounds >= 10 && 10 * beyond > rounds; }
 };
 

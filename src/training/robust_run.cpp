@@ -121,7 +121,8 @@ std::string text_of_suspected(const std::vector<SuspectedAgent>& suspected) {
         each.push_back(
             fmt::format("agent {} by {} of {} neighbours", one.number, one.by, one.neighbours));
     return fmt::format(
-        "{} (by chance, a neighbour suspects an honest agent with a probability below 1e-3)",
+        "{} (where nobody lies, a neighbour suspects an agent with a probability below 1e-3; lies "
+        "make honest ones differ too, so look at those whom most suspect)",
         fmt::join(each, ", "));
 }
 
