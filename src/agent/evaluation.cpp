@@ -143,6 +143,27 @@ Eigen::VectorXd mean_model(Control& network, const Eigen::MatrixXd& models, int 
     return mean;
 }
 
+namespace {
+
+/// The average of the models of agents that do not lie.
+Eigen::VectorXd mean_of_honest(Control& network,
+                               const Eigen::MatrixXd& models,
+                               const std::vector<LocalAgent>& agents,
+                               int honest) {
+    if (honest == network.agents()) return mean_model(network, models);
+    return mean_model(network, without_liars(models, agents), honest);
+}
+
+std::vector<LossSum> own_losses_of(std::vector<LocalAgent>& agents,
+                                   const Eigen::MatrixXd& models,
+                                   const EvaluatedRecords& records,
+                                   int threads) {
+    return records.test ? own_losses_of_share(agents, models, *records.test, threads)
+                        : own_test_losses(agents, models, threads);
+}
+
+}  // namespace
+
 Evaluation evaluate(Control& network,
                     std::vector<LocalAgent>& agents,
                     const Eigen::MatrixXd& models,
@@ -163,13 +184,9 @@ Evaluation evaluate(Control& network,
         rows
     };
     const int honest = network.agents() - records.liars;
-    const Eigen::VectorXd mean = records.liars == 0
-                                     ? mean_model(network, models)
-                                     : mean_model(network, without_liars(models, agents), honest);
+    const Eigen::VectorXd mean = mean_of_honest(network, models, agents, honest);
     Eigen::MatrixXd local(static_cast<Eigen::Index>(rows), models.cols());
-    const std::vector<LossSum> own_losses =
-        records.test ? own_losses_of_share(agents, models, *records.test, threads)
-                     : own_test_losses(agents, models, threads);
+    const std::vector<LossSum> own_losses = own_losses_of(agents, models, records, threads);
     // F* is of all records, so its gap is too.
     const std::optional<long> train_records = minimum ? std::nullopt : records.train;
     parallel_for(models.cols(), threads, [&](long a) {
@@ -201,7 +218,6 @@ Evaluation evaluate(Control& network,
         local, [&](int agent, Eigen::Index first, std::span<const double> values) {
             distance_in_range(agent, first + distance, values.subspan(distance, 1));
         });
-    const double n = network.agents();
     Evaluation result;
     result.records = {records.test, train_records, records.own_tests, records.liars};
     result.test_loss = sum(own_loss) / sum(own_weight);
@@ -210,13 +226,13 @@ Evaluation evaluate(Control& network,
     result.test_accuracy = sum(own_accuracy) / sum(own_weight);
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
-    result.train_loss_mean_model = sum(train_at_mean) / n + 0.5 * l2 * mean.squaredNorm();
+    result.train_loss_mean_model =
+        sum(train_at_mean) / network.agents() + 0.5 * l2 * mean.squaredNorm();
     result.largest_parameter = mean.cwiseAbs().maxCoeff();
     result.consensus_distance = std::sqrt(sum(distance) / honest);
-    if (minimum) {
-        result.optimality_gap = result.train_loss_mean_model - *minimum;
-        result.optimality_gap_agents = sum(train_at_own) / honest - *minimum;
-    }
+    if (!minimum) return result;
+    result.optimality_gap = result.train_loss_mean_model - *minimum;
+    result.optimality_gap_agents = sum(train_at_own) / honest - *minimum;
     return result;
 }
 
