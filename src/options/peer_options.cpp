@@ -209,8 +209,9 @@ costs no privacy. With it `--variance-cap` is 1.5 by default, since lies hide in
 `--view`, `--record-view` and mixing that is not fixed and symmetric.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::robust,
-               named(among_others("a norm or a number of agents",
-                                  {"off", "clip", "clip:TAU", "trimmed:F"}),
+               named(among_others(
+                         "off, clip, clip:TAU with a norm above 0, or trimmed:F with F from 1",
+                         {"off", "clip", "clip:TAU", "trimmed:F"}),
                      parse_robust_rule))},
         {{.name = "faults",
           .help = "for experiments, silent:P (agents leave out their message in a round with this "
