@@ -123,13 +123,14 @@ Eigen::MatrixXd without_liars(Eigen::MatrixXd models, const std::vector<LocalAge
     return models;
 }
 
-/// -infinity for a liar, whose weight is 0.
-Eigen::MatrixXd losses_of_honest(const Eigen::RowVectorXd& losses,
-                                 const Eigen::RowVectorXd& weights) {
+/// Of mean losses; a liar has weight 0.
+double worst_of_honest(Control& network,
+                       const Eigen::RowVectorXd& losses,
+                       const Eigen::RowVectorXd& weights) {
     Eigen::MatrixXd result = losses.cwiseQuotient(weights);
     for (Eigen::Index a = 0; a < weights.size(); ++a)
         if (weights(a) == 0) result(0, a) = -infinity;
-    return result;
+    return network.maximum_over_agents(result)(0);
 }
 
 }  // namespace
@@ -221,8 +222,7 @@ Evaluation evaluate(Control& network,
     Evaluation result;
     result.records = {records.test, train_records, records.own_tests, records.liars};
     result.test_loss = sum(own_loss) / sum(own_weight);
-    result.test_loss_worst = network.maximum_over_agents(
-        losses_of_honest(local.row(own_loss), local.row(own_weight)))(0);
+    result.test_loss_worst = worst_of_honest(network, local.row(own_loss), local.row(own_weight));
     result.test_accuracy = sum(own_accuracy) / sum(own_weight);
     result.test_loss_mean_model = sum(slice_loss) / sum(slice_records);
     result.test_accuracy_mean_model = sum(slice_correct) / sum(slice_records);
