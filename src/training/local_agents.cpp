@@ -13,6 +13,7 @@
 #include "net/agreement.hpp"
 #include "options/train_options.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/corrections.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "trust/secret_coins.hpp"
 
@@ -231,6 +232,23 @@ std::string statement_on_precision(MessagePrecision precision, const NoisePlan& 
 
 void verify_same_options(Control& network, const TrainConfig& config) {
     require_same_options(network, agreement_lines(config));
+}
+
+void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
+    if (config.secure_sum) require_summable(plan);
+    require_possible_correction(config.plan, plan);
+    if (plan.entry != NoiseEntry::gradient &&
+        (config.plan.momentum > 0 || config.plan.final_gossip.value_or(0) > 0))
+        throw ConfigError(fmt::format(
+            "{}: not possible with a plan of mechanism {}, whose noise on messages is counted for "
+            "single gradients and does not hide models (allowed: 0)",
+            config.plan.momentum > 0 ? "momentum" : "final-gossip",
+            plan.mechanism));
+    if (config.record_wire && plan.aggregation == Aggregation::trusted_mean)
+        throw ConfigError(fmt::format(
+            "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
+            "a trusted aggregator and not from agent to agent (allowed: agents)",
+            plan.mechanism));
 }
 
 std::vector<std::string> transport_statements(const TrainConfig& config,

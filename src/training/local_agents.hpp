@@ -104,6 +104,9 @@ class Recorders {
 /// the first that differs, the same on every process.
 void verify_same_options(Control& network, const TrainConfig& config);
 
+/// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
+void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan);
+
 /// Statements for the ledger on how this run transports messages and what it writes to disk.
 /// @param optimality_gap whether evaluation sends exact derivatives.
 [[nodiscard]] std::vector<std::string> transport_statements(const TrainConfig& config,

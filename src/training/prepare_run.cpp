@@ -36,24 +36,6 @@ namespace sotto {
 
 namespace {
 
-/// @throws ConfigError if messages of the plan cannot be sent, or recorded, as configured.
-void require_possible_exchange(const TrainConfig& config, const NoisePlan& plan) {
-    if (config.secure_sum) require_summable(plan);
-    require_possible_correction(config.plan, plan);
-    if (plan.entry != NoiseEntry::gradient &&
-        (config.plan.momentum > 0 || config.plan.final_gossip.value_or(0) > 0))
-        throw ConfigError(fmt::format(
-            "{}: not possible with a plan of mechanism {}, whose noise on messages is counted for "
-            "single gradients and does not hide models (allowed: 0)",
-            config.plan.momentum > 0 ? "momentum" : "final-gossip",
-            plan.mechanism));
-    if (config.record_wire && plan.aggregation == Aggregation::trusted_mean)
-        throw ConfigError(fmt::format(
-            "record-view: eavesdropper is not possible with mechanism {}, where messages go to "
-            "a trusted aggregator and not from agent to agent (allowed: agents)",
-            plan.mechanism));
-}
-
 /// What secure sums hide. Every process checks that they hide what is required; process 0 also
 /// finds details to report. COLLECTIVE. @throws ConfigError.
 std::optional<SumHiding> agree_on_sums(const Run& run) {
