@@ -148,7 +148,6 @@ a wire, and the manifest says so.)",
               .peers_may_set = false},
              bound(&TrainConfig::link_encryption, on_off())},
             {{.name = "precision",
-              .common = true,
               .help = "{}: format of messages, which are rounded after their noise is added",
               .details = R"(
 `nibble` sends differences from what others already know, in 4 bits a value and 32 where that is too few: a sixteenth

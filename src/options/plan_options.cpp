@@ -489,7 +489,6 @@ epsilon.)",
 /// Exchanges of messages, of which only the first of a round reveals something.
 std::vector<Option<AskedPlan>> exchange_options() {
     return {{{.name = "gossip-steps",
-              .common = true,
               .help = "{}: mixing steps K per round, each of which sends messages",
               .details = R"(
 Only the first exchange of a round reveals something new; the others cost time and bytes, but no privacy. Plans are made
@@ -518,7 +517,6 @@ In `sotto train`, where the rule of `--tune` chooses something and `--max-bytes`
               .ranks_must_agree = true},
              bound(&PlanConfig::gossip, named(one_of(gossip_rule_names()), parse_gossip_rule))},
             {{.name = "max-bytes",
-              .common = true,
               .help = "bytes that all agents together may send in the rounds, such as 500MB, for "
                       "--gossip-steps auto; refused if one exchange a round exceeds them",
               .ranks_must_agree = true},

@@ -145,8 +145,10 @@ INSTANTIATE_TEST_SUITE_P(Links, LateMessages, testing::Values(false, true));
 TEST(LateMail, AMeetingThatOneCallsIsHeardByAll) {
     Late late(false);
     (void)late.exchange(0, 60);
-    EXPECT_FALSE(late.network->meeting_called());
-    if (late.network->process() == 0) late.network->call_meeting();
+    if (late.network->process() == 0) {
+        EXPECT_FALSE(late.network->meeting_called());
+        late.network->call_meeting();
+    }
     const auto start = Clock::now();
     while (!late.network->meeting_called() && seconds_since(start) < 60)
         (void)late.network->round_of_neighbours();
