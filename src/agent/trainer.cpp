@@ -449,7 +449,7 @@ long Trainer::round_to_join(long round, long meeting) {
     if (!options_.deadline) return round;
     if (network_.meeting_called()) return meeting;
     const long there = network_.round_of_neighbours();
-    return there > round ? std::min(there + 1, meeting) : round;
+    return there > round ? std::min(there, meeting - 1) + 1 : round;  // a peer may say any round
 }
 
 void Trainer::set_deadline_of(int step, int steps) {

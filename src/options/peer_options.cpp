@@ -218,8 +218,10 @@ costs no privacy. With it `--variance-cap` is 1.5 by default, since lies hide in
                   "lie:KIND:AGENT+AGENT[:STRENGTH], separated by commas",
           .details = R"(
 KIND of [lies](../threat-models.md#peers-that-lie): sign-flip, noise, little, inner-product, label-flip, no-pair-noise,
-wrong-sign. Figures of accuracy and loss leave out the models of liars.)",
-          .ranks_must_agree = true},
+wrong-sign. Figures of accuracy and loss leave out the models of liars, and no guarantee covers their data: give it with
+data that nobody has to protect.)",
+          .ranks_must_agree = true,
+          .peers_may_set = false},
          bound(&TrainConfig::faults, named({}, parse_round_faults))}};
 }
 

@@ -291,7 +291,11 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "take, and with sampled batches how many records they had, as times of messages always "
             "do (--pad-rounds hides it). What is missing costs utility, and no privacy.");
     if (!config.faults.none())
-        lines.push_back(fmt::format("Agents have faults on purpose: {}.", name_of(config.faults)));
+        lines.push_back(fmt::format("Agents have faults on purpose: {}. {}",
+                                    name_of(config.faults),
+                                    config.faults.liars().empty()
+                                        ? "What they miss costs no privacy."
+                                        : "No guarantee here covers the data of agents that lie."));
     if (!config.record_views.empty())
         lines.push_back(fmt::format(
             "The views of agents {} are recorded in the run directory, with their un-noised "

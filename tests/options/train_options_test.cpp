@@ -224,7 +224,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "budget-account", "neighbours",      "leave-file",
                              "label",          "label-kind",      "ignore",
                              "categorical",    "missing",         "bounds",
-                             "unit-column",    "spares"})
+                             "unit-column",    "spares",          "faults"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
