@@ -258,10 +258,14 @@ namespace {
 
 constexpr std::string_view file = "FILE", folder = "DIR";
 
+/// Whether a text begins as placeholders do: NUMBER[kB|MB], FILE.npy.
+bool is_upper_case(std::string_view text) {
+    return std::isupper(static_cast<unsigned char>(text.front())) != 0;
+}
+
 /// Whether a text is a placeholder: H of "horizon:H", a,b of "coalition:a,b".
 bool is_placeholder(std::string_view text) {
-    return text.size() == 1 || text.find(',') != std::string_view::npos ||
-           std::isupper(static_cast<unsigned char>(text.front())) != 0;
+    return text.size() == 1 || text.find(',') != std::string_view::npos || is_upper_case(text);
 }
 
 /// The part before a placeholder: "horizon:" of "horizon:H".
@@ -293,6 +297,8 @@ CompletedOption completed_option(const WrittenOption& option) {
             completed.files = true;
         else if (word.starts_with(folder))
             completed.folders = true;
+        else if (is_upper_case(word))  // which stand for what users write
+            continue;
         else if (std::string part = typed_part(word);
                  std::ranges::find(completed.words, part) == completed.words.end())
             completed.words.push_back(std::move(part));

@@ -94,6 +94,8 @@ TEST(CompletedOption, TakesWordsAsTheyAreAndBeginningsUpToTheColon) {
         (Words{
             "final", "horizon:", "cyclic-poisson:auto", "by-label:", "coalition:", "piecewise:"}));
     EXPECT_EQ(completed(one_of({"x", "cyclic:b", "cyclic:c"})).words, (Words{"x", "cyclic:"}));
+    // Bash would read the bars of such a placeholder as its own.
+    EXPECT_EQ(completed(one_of({"auto", "NUMBER[kB|MB]", "NAME=LOW:HIGH"})).words, Words{"auto"});
 }
 
 TEST(CompletedOption, KnowsFilesAndFolders) {
