@@ -21,6 +21,7 @@ CASES = {
     "one slow": DEADLINE + ["--faults", "slow:3:50"],
     "silent": DEADLINE + ["--faults", "silent:0.2"],
     "silent, one slow": DEADLINE + ["--faults", "silent:0.2,slow:3:50"],
+    "silent, two rounds apart": DEADLINE + ["--faults", "silent:0.2", "--max-lag", 2],
 }
 
 

@@ -83,6 +83,8 @@ struct OwnRound {
     /// Whether a neighbour gets the message: false if all its edges rest in this round, and with
     /// secure sums or a trusted mean.
     bool sent;
+    /// Earlier rounds for which nothing was sent, whose noise the message holds too.
+    std::span<const long> owed{};
 };
 
 /// Sees what an agent makes, sends and receives, without changing it. Calls for different agents

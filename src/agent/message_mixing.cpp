@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "core/numbers.hpp"
@@ -147,6 +148,10 @@ void MessageMixing::mix_messages(const Exchange& exchange) {
                           mix_received(exchange, local, first, part, columns);
                           if (timed) mixing_seconds += seconds_between(begin, Clock::now());
                       });
+    if (lag_ > 0 && network_.has_deadline()) {
+        mix_late(exchange.agents, exchange.largest_value, exchange.models);
+        keep_own(exchange);
+    }
     const double total = seconds_between(start, Clock::now());
     if (!timed) mixing_seconds = total;
     seconds_.mix += mixing_seconds;
@@ -217,26 +222,80 @@ void MessageMixing::mix_heard(const Exchange& exchange,
     weighted_sum_of_heard(columns, weights, place_of(exchange, local), mixed);
 }
 
+void MessageMixing::use_lag(long rounds) {
+    lag_ = rounds;
+    network_.set_lag(rounds);
+    const MixingMatrix& whole = mixing_.at(0);
+    double away = 0;  // eigenvalues of I - W are at most twice as large (Gershgorin)
+    for (int u = 0; u < whole.agents(); ++u) away = std::max(away, 1 - whole.weight(u, u));
+    mixing_ = MixingSchedule({whole.damped(stable_share(rounds, away))});
+}
+
+double stable_share(long lag, double away) {
+    constexpr double below = 0.9;
+    const double most = std::sin(std::numbers::pi / static_cast<double>(2 * (2 * lag + 1)));
+    return away > 0 ? std::min(1.0, below * most / away) : 1;
+}
+
+void MessageMixing::take(const Heard& heard,
+                         Eigen::VectorXd part,
+                         Eigen::Ref<Eigen::VectorXd> result) {
+    constexpr long told = 32;  // rounds that a message speaks of
+    std::vector<Taken>& before = taken_[heard.local][heard.place];
+    std::erase_if(before, [&](const Taken& taken) {
+        const long age = heard.round - 1 - taken.round;
+        if (age < lag_) return false;  // the sender may use it yet
+        if (age < told && (heard.used >> age & 1U) == 0) result -= taken.part;
+        return true;
+    });
+    before.push_back({heard.round, std::move(part)});
+}
+
 void MessageMixing::balance(const Exchange& exchange,
                             std::size_t local,
                             std::span<const double* const> columns,
                             std::span<double> mixed) {
-    constexpr long told = 32;  // rounds that a message speaks of
     const auto weights = mixing_.at(exchange.id.round).weights(exchange.agents[local].id);
     const auto size = static_cast<Eigen::Index>(mixed.size());
     const auto own = exchange.messages.col(static_cast<Eigen::Index>(local));
     Eigen::Map<Eigen::VectorXd> result(mixed.data(), size);
     taken_.resize(exchange.agents.size());
     taken_[local].resize(columns.size());
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-        const auto used = network_.used_by(local, j);
-        if (!used) continue;
-        Taken& taken = taken_[local][j];
-        const long age = exchange.id.round - 1 - taken.round;
-        if (taken.round >= 0 && age < told && (*used >> age & 1U) == 0) result -= taken.part;
-        taken.round = exchange.id.round;
-        taken.part = weights[j] * (Eigen::Map<const Eigen::VectorXd>(columns[j], size) - own);
-    }
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (const auto used = network_.used_by(local, j))
+            take({local, j, exchange.id.round, *used},
+                 weights[j] * (Eigen::Map<const Eigen::VectorXd>(columns[j], size) - own),
+                 result);
+}
+
+void MessageMixing::mix_late(std::span<const LocalAgent> agents,
+                             double largest_value,
+                             Eigen::MatrixXd& models) {
+    network_.deliver_late([&](const LateMessage& late) {
+        const auto round = std::ranges::find(own_, late.round, &decltype(own_)::value_type::first);
+        // Who sent nothing in that round has no edge in it.
+        if (round == own_.end()) return false;
+        const int own = agents[late.local].id;
+        const auto members = mixing_.at(late.round).members(own);
+        require_message_in_range(
+            {members[late.place], own, {late.round, 0}}, 0, late.values, largest_value);
+        const auto column = static_cast<Eigen::Index>(late.local);
+        Eigen::VectorXd part =
+            mixing_.at(late.round).weights(own)[late.place] *
+            (Eigen::Map<const Eigen::VectorXd>(late.values.data(), std::ssize(late.values)) -
+             round->second.col(column));
+        models.col(column) += part;
+        take({late.local, late.place, late.round, late.used}, std::move(part), models.col(column));
+        return true;
+    });
+}
+
+void MessageMixing::keep_own(const Exchange& exchange) {
+    // Who is silent keeps no message that others could answer.
+    const auto& to = exchange.outgoing.front().to;
+    if (to.empty() || std::ranges::count(to, 1) > 1)
+        own_.emplace_back(exchange.id.round, exchange.messages);
+    while (!own_.empty() && own_.front().first <= exchange.id.round - lag_) own_.pop_front();
 }
 
 void MessageMixing::mix_codes(const Exchange& exchange,

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,10 @@ class MessageMixing {
     /// Null: all messages count as they are.
     [[nodiscard]] RobustMixing* robust() { return robust_ ? &*robust_ : nullptr; }
     [[nodiscard]] const RobustMixing* robust() const { return robust_ ? &*robust_ : nullptr; }
+    /// With a deadline: messages that come up to so many rounds late count when they are here, each
+    /// by its difference from the receiver's own message of the same round. At most 16. From now on
+    /// agents move only by stable_share() of the mixing matrix. Precondition: it is fixed.
+    void use_lag(long rounds);
     /// Largest value that every agent may send to all its receivers, in every round, with sums.
     [[nodiscard]] double summable_limit() const;
     /// Restricts messages to edges of the round's matrix.
@@ -70,6 +75,12 @@ class MessageMixing {
     /// COLLECTIVE. @throws NetworkError naming the sender of a message that is not finite or out of
     /// range.
     void run(const Exchange& exchange);
+
+    /// Adds what messages of earlier rounds bring that have come since the last exchange.
+    /// @param largest_value of a message.  @throws NetworkError as run.
+    void mix_late(std::span<const LocalAgent> agents,
+                  double largest_value,
+                  Eigen::MatrixXd& models);
 
     [[nodiscard]] const ExchangeSeconds& seconds() const { return seconds_; }
 
@@ -96,11 +107,21 @@ class MessageMixing {
                    std::span<double> mixed) const;
     /// Where messages may be missing, an edge counts in both directions or in none, so that the
     /// mean of all models stays: what an agent took of a message whose sender took nothing of its
-    /// own, it gives back as soon as the sender says so.
+    /// own, it gives back as soon as the sender says so, and can no longer take it.
     void balance(const Exchange& exchange,
                  std::size_t local,
                  std::span<const double* const> columns,
                  std::span<double> mixed);
+    /// Notes what was taken of a message of this round.
+    /// @param used what it says about earlier ones.  @param result of the receiver; what has to be
+    /// given back is subtracted.
+    struct Heard {
+        std::size_t local = 0, place = 0;
+        long round = 0;
+        std::uint32_t used = 0;
+    };
+    void take(const Heard& heard, Eigen::VectorXd part, Eigen::Ref<Eigen::VectorXd> result);
+    void keep_own(const Exchange& exchange);
     /// The same from codes.
     void mix_codes(const Exchange& exchange,
                    std::size_t local,
@@ -131,13 +152,20 @@ class MessageMixing {
     std::optional<RobustMixing> robust_;
     /// w_uv (m_v - m_u) of a round, of which it is not known whether v used m_u.
     struct Taken {
-        long round = -1;  // -1: none
+        long round = 0;
         Eigen::VectorXd part;
     };
-    std::vector<std::vector<Taken>> taken_;  // by local agent and member
-    std::vector<double> weights_away_;       // w_av of one agent v to its neighbours a
+    std::vector<std::vector<std::vector<Taken>>> taken_;  // by local agent and member
+    long lag_ = 0;
+    std::deque<std::pair<long, Eigen::MatrixXd>> own_;  // messages of the last lag_ rounds
+    std::vector<double> weights_away_;                  // w_av of one agent v to its neighbours a
     ExchangeSeconds seconds_;
 };
+
+/// Part s of a symmetric mixing matrix W for which x_(t+1) = x_t - s (I - W) x_(t - L) is stable:
+/// with an eigenvalue l of I - W it is if s l < 2 sin(pi / (2 (2 L + 1))) (Levin and May 1976).
+/// Nine tenths of that, at most 1. @param lag L.  @param away max_u (1 - w_uu): l <= 2 away.
+[[nodiscard]] double stable_share(long lag, double away);
 
 /// Origin of a value.
 struct ReceivedFrom {

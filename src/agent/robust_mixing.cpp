@@ -90,7 +90,11 @@ RobustMixing::RobustMixing(const RobustRule& rule,
     }
 }
 
-void RobustMixing::begin_round(long round, const StepSchedule& steps) {
+void RobustMixing::begin_round(long round,
+                               const StepSchedule& steps,
+                               std::uint32_t epoch,
+                               std::uint64_t noise_round) {
+    if (test_) test_->begin_round(epoch, noise_round, steps.at(round));
     if (!spread_) return;
     for (; next_round_ < round; ++next_round_) spread_->pass_round(steps.at(next_round_));
     spread_->begin_round(steps.at(round));
@@ -134,14 +138,35 @@ void RobustMixing::compare_averages(Receiver& receiver) {
     }
 }
 
+std::vector<const double*> RobustMixing::tested(int exchange,
+                                                std::size_t local,
+                                                Index first,
+                                                Index count,
+                                                std::span<const double* const> columns,
+                                                const double* model) {
+    std::vector<const double*> heard(columns.begin(), columns.end());
+    Receiver& receiver = receivers_[local];
+    for (std::size_t j = 0; j < heard.size() && test_; ++j) {
+        if (j == receiver.own || heard[j] == nullptr) continue;
+        receiver.noticed[j].noise_tested = test_->tests(local, j);
+        if (exchange == 0) test_->look(local, j, first, count, heard[j], model);
+        if (!test_->failed(local, j)) continue;
+        receiver.noticed[j].lacks_noise = true;
+        heard[j] = nullptr;
+    }
+    return heard;
+}
+
 bool RobustMixing::mix(int exchange,
                        std::size_t local,
                        Index first,
                        Index count,
-                       std::span<const double* const> columns,
+                       std::span<const double* const> messages,
                        const double* own,
                        double* model) {
     Receiver& receiver = receivers_[local];
+    const std::vector<const double*> columns =
+        tested(exchange, local, first, count, messages, model);
     const auto size = static_cast<std::size_t>(count);
     if (rule_.kind == RobustRule::Kind::trimmed) {
         trimmed_sum(columns, receiver.weights, receiver.own, rule_.trimmed, {model + first, size});

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "agent/honest_spread.hpp"
 #include "agent/robust_rule.hpp"
+#include "agent/shared_noise_check.hpp"
 #include "sotto/graph/mixing.hpp"
 #include "sotto/privacy/budget.hpp"
 
@@ -20,9 +22,14 @@ struct Suspicion {
     std::int64_t beyond = 0;       ///< of these: the average difference was beyond its bound
     std::int64_t messages = 0;     ///< in all exchanges
     std::int64_t shortened = 0;    ///< of these: the difference was above the limit
-    /// More than a tenth of at least ten rounds. Where nobody lies, and contributions differ no more
-    /// than the median says, below 1e-3 likely: expected is a part of 1e-4 (Markov's inequality).
-    [[nodiscard]] bool suspected() const { return rounds >= 10 && 10 * beyond > rounds; }
+    bool noise_tested = false;     ///< they are tested for the noise that both share
+    bool lacks_noise = false;  ///< they did not hold the noise that both share (SharedNoiseCheck)
+    /// They lack noise, or were beyond in more than a tenth of at least ten rounds. Where nobody
+    /// lies, and contributions differ no more than the median says, the latter is below 1e-3
+    /// likely: expected is a part of 1e-4 (Markov's inequality).
+    [[nodiscard]] bool suspected() const {
+        return lacks_noise || (rounds >= 10 && 10 * beyond > rounds);
+    }
 };
 
 /// sum_j w_j m_j without the F largest and F smallest values of every coordinate; weights of what
@@ -56,6 +63,9 @@ void trimmed_sum(std::span<const double* const> columns,
 /// median of |a|^2 over u's neighbours, an estimate of how models and gradients of honest agents
 /// differ, which holds while fewer than half of the neighbours lie. Where the median of |m_v -
 /// m_u|/tau_uv is above 1/1.2, tau grows with it: lies drive models of honest agents apart.
+///
+/// By any rule, a neighbour whose messages lack the noise that it shares with the receiver is no
+/// longer heard, and the weight of its messages goes to the receiver's own.
 class RobustMixing {
   public:
     /// @param agents places of the local agents.
@@ -68,13 +78,19 @@ class RobustMixing {
                  std::optional<HonestSpread> spread,
                  int exchanges);
 
+    /// From the next round on. @param test of the same agents.
+    void check_shared_noise(SharedNoiseCheck test) { test_.emplace(std::move(test)); }
     /// Rounds before the first one have passed without this object.
-    void begin_round(long round, const StepSchedule& steps);
+    /// @param noise_round its number within the key epoch.
+    void begin_round(long round,
+                     const StepSchedule& steps,
+                     std::uint32_t epoch = 0,
+                     std::uint64_t noise_round = 0);
     /// Coordinates [first, first + count) of the messages of one exchange, as Delivery gives them.
     /// May be called for different agents at once.
     /// @param exchange within the round; those of final gossip count as the round's last.
     /// @param own the agent's own message, whole.
-    /// @param model receives the mixture, whole.
+    /// @param model the agent's in the round's first exchange; receives the mixture, whole.
     /// @return whether all of it is there now; trimmed sums: of these coordinates.
     bool mix(int exchange,
              std::size_t local,
@@ -89,7 +105,8 @@ class RobustMixing {
     [[nodiscard]] std::vector<Suspicion> suspicions() const;
     /// Vectors kept for every member of a receiver's closed neighbourhood.
     [[nodiscard]] static int vectors_per_member(const RobustRule& rule) {
-        return rule.keeps_messages() ? rule.limits_from_plan() ? 3 : 1 : 0;
+        constexpr int shared_noise = 1;
+        return shared_noise + (rule.keeps_messages() ? rule.limits_from_plan() ? 3 : 1 : 0);
     }
 
   private:
@@ -107,6 +124,13 @@ class RobustMixing {
         std::vector<Suspicion> noticed;
     };
     void compare_averages(Receiver& receiver);
+    /// The messages without those of neighbours that failed the test.
+    [[nodiscard]] std::vector<const double*> tested(int exchange,
+                                                    std::size_t local,
+                                                    Eigen::Index first,
+                                                    Eigen::Index count,
+                                                    std::span<const double* const> columns,
+                                                    const double* model);
     /// Factor of all limits of a receiver, at least 1.
     [[nodiscard]] double stretch(int exchange, const Receiver& receiver) const;
     /// Leaves what counts of m_v - m_u, without f.
@@ -126,6 +150,7 @@ class RobustMixing {
 
     RobustRule rule_;
     std::optional<HonestSpread> spread_;
+    std::optional<SharedNoiseCheck> test_;
     int exchanges_;
     long next_round_ = 0;
     std::vector<Receiver> receivers_;

@@ -103,6 +103,7 @@ Trainer::Trainer(Network& network,
         message_limit_ = std::min(largest_message_value, options_.message_steps->limit());
         coder_.emplace(mixing.at(0), agents_, initial.size(), *options_.message_steps);
     }
+    if (options_.max_lag > 0) mixing_->use_lag(options_.max_lag);
     outgoing_ = outgoing_messages(noise_source_.outputs(), messages_, agents_.size());
     prepare_for_lies(plan);
 }
@@ -139,6 +140,10 @@ void Trainer::prepare_for_lies(const NoisePlan& plan) {
                                      dimension,
                                      std::move(spread),
                                      options_.gossip.steps()));
+}
+
+void Trainer::check_shared_noise(SharedNoiseCheck test) {
+    mixing_->robust()->check_shared_noise(std::move(test));
 }
 
 std::vector<Suspicion> Trainer::suspicions() const {
@@ -273,7 +278,7 @@ std::size_t Trainer::make_part(double step,
         velocity += gradient + noise;
         move(step, a, first, message, velocity);
     }
-    if (owes_) message -= owed_.col(o).segment(first, count);
+    if (!owed_rounds_.empty()) message -= owed_.col(o).segment(first, count);
     return finish_part(a, first, message);
 }
 
@@ -378,7 +383,11 @@ long Trainer::run_round(long round, long meeting) {
     });
     be_slow(start);
     if (liars_) liars_->begin_round(models_);
-    if (mixing_->robust() != nullptr) mixing_->robust()->begin_round(round, options_.steps);
+    if (RobustMixing* const robust = mixing_->robust())
+        robust->begin_round(round,
+                            options_.steps,
+                            options_.key_epoch,
+                            static_cast<std::uint64_t>(round - options_.first_noise_round));
     const auto after_gradient = Clock::now();
     if (const long joined = round_to_join(round, meeting); joined != round) {
         rounds_skipped_ += joined - round;
@@ -395,10 +404,11 @@ long Trainer::run_round(long round, long meeting) {
     const double step = options_.steps.at(round);
     if (round > 0) carry_ = step / options_.steps.at(round - 1);
     make_messages([this, step](std::size_t output) { return make_message(step, output); });
-    if (std::exchange(owes_, false)) owed_.setZero();
     encode({round, 0});
     choose_messages(round);
     show_messages({round, 0});
+    if (!owed_rounds_.empty()) owed_.setZero();
+    owed_rounds_.clear();
     seconds_.gradient +=
         seconds_between(start, after_gradient) + seconds_between(after_noise, Clock::now());
     seconds_.noise += seconds_between(after_gradient, after_noise);
@@ -432,8 +442,8 @@ void Trainer::owe_noise(long first, long round) {
         if (missed > first) gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(missed));
         finish_noise(missed);
         owed_ += options_.steps.at(missed) * noise_;
+        owed_rounds_.push_back(missed);
     }
-    owes_ = true;
     const double seconds = seconds_since(start);
     seconds_.noise += seconds;
     other_seconds_ += seconds;
@@ -445,11 +455,18 @@ void Trainer::note_arrivals() {
         arrivals_.push_back(std::max(0.0, seconds_between(begun_, when)));
 }
 
+void Trainer::take_late() {
+    if (options_.max_lag == 0) return;
+    mixing_->mix_late(agents_, largest_message_value, models_);
+    estimate();
+}
+
 long Trainer::round_to_join(long round, long meeting) {
     if (!options_.deadline) return round;
     if (network_.meeting_called()) return meeting;
     const long there = network_.round_of_neighbours();
-    return there > round ? std::min(there, meeting - 1) + 1 : round;  // a peer may say any round
+    return there > round + options_.max_lag ? std::min(there, meeting - 1) + 1
+                                            : round;  // a peer may say any round
 }
 
 void Trainer::set_deadline_of(int step, int steps) {
@@ -598,7 +615,8 @@ void Trainer::show_messages(ExchangeId id) const {
                            first ? Vector(noise_.col(output)) : Vector(nothing),
                            coder_ ? coder_->known().col(a) : messages_.col(output),
                            mixing_row,
-                           heard_by > 1 && !mixing_->secure_sums() && !trusted_mean_};
+                           heard_by > 1 && !mixing_->secure_sums() && !trusted_mean_,
+                           first ? std::span<const long>(owed_rounds_) : std::span<const long>()};
         for (RoundObserver* observer : observers_) observer->on_message(id.round, local, own);
     }
 }

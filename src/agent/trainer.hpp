@@ -54,6 +54,7 @@ struct TrainerOptions {
     /// Seconds from the beginning of a round until the agents of this process mix what has come;
     /// infinite: until set_deadline(). None: they wait for all.
     std::optional<double> deadline{};
+    long max_lag = 0;  ///< rounds that agents may be apart with a deadline
     RoundFaults faults{};
     std::uint64_t faults_seed = 0;
     LiesByPlace lies{};  ///< of all agents; empty: all are honest
@@ -166,8 +167,13 @@ class Trainer {
     /// PrivacyError, before anything is drawn or sent, for a round begun before, a nested or
     /// concurrent round, and in a forked process (RoundGate).
     long run_round(long round, long meeting = std::numeric_limits<long>::max());
+    /// After all have met: takes what came late, so that models have all rounds so far, from all.
+    void take_late();
     /// From the next round on.
     void set_deadline(double seconds) { options_.deadline = seconds; }
+    /// From the next round on. Precondition: there is a robust rule.
+    /// @param test of the local agents.
+    void check_shared_noise(SharedNoiseCheck test);
     /// What the local agents noticed about their neighbours; empty without a robust rule.
     [[nodiscard]] std::vector<Suspicion> suspicions() const;
     /// Rounds with a deadline for which the local agents sent nothing.
@@ -328,7 +334,7 @@ class Trainer {
     Clock::time_point begun_;  // the round
     std::vector<double> arrivals_;
     Eigen::MatrixXd owed_;  // sum of eta_t v of rounds for which nothing was sent; as noise_
-    bool owes_ = false;
+    std::vector<long> owed_rounds_;
     long rounds_skipped_ = 0;
     double other_seconds_ = 0;          // of noise and mixing, up to the round before
     std::vector<AgentReport> reports_;  // one per local agent

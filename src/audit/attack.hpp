@@ -55,6 +55,8 @@ struct AttackRecord {
     /// Whether it looks at a training that has ended, in config.run, instead of a run of its own:
     /// participation and view are not asked for, and AuditSubject has the graph alone.
     bool of_trainings = false;
+    /// Whether it can analyse recordings of steps (TrainConfig::records_steps).
+    bool of_steps = false;
     /// Further allowed options of task and audit.
     std::vector<std::string> options;
     /// Options with another default for this attack.

@@ -87,14 +87,15 @@ AuditOutcome run_audit(const AuditConfig& config,
     AuditSubject subject = build_audit_subject(config, record.fixed_inputs, network);
     const std::unique_ptr<Attack> attack = record.start(config, std::move(subject), network);
     const std::string folder =
-        config.run ? *config.run
-                   : run_recorded(config,
-                                  recorded_training(
-                                      config.train, record.fixed_inputs, attack->subject().view),
-                                  attack->inputs(network),
-                                  network,
-                                  observer,
-                                  stop_requested);
+        config.run
+            ? *config.run
+            : run_recorded(config,
+                           recorded_training(
+                               attack->config().train, record.fixed_inputs, attack->subject().view),
+                           attack->inputs(network),
+                           network,
+                           observer,
+                           stop_requested);
     attack->gather(folder, network);
     AuditOutcome outcome;
     network.agree([&] {

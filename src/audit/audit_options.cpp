@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "agent/round_faults.hpp"
 #include "audit/attack.hpp"
 #include "audit/known_models.hpp"
 #include "options/graph_options.hpp"
@@ -28,7 +29,11 @@ namespace {
 std::string attack_help() {
     std::vector<std::string> parts;
     for (const AttackRecord& attack : attacks().records())
-        parts.push_back(fmt::format("{} ({})", attack.name, attack.help));
+        if (!attack.name.starts_with("poison:"))
+            parts.push_back(fmt::format("{} ({})", attack.name, attack.help));
+    parts.push_back(fmt::format("poison:KIND ({}; KIND is {})",
+                                attacks().records().back().help,
+                                fmt::join(lie_kinds.names(), ", ")));
     return fmt::format("what the attackers try: {}", fmt::join(parts, ", "));
 }
 

@@ -178,6 +178,11 @@ const std::string& run_of_training(const AuditConfig& config) {
 }
 
 AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, Control& network) {
+    if (config.train.records_steps() && !attacks().find("--attack", config.attack).of_steps)
+        throw ConfigError(
+            fmt::format("--attack: {} is not possible with --faults, --round-deadline or --robust, "
+                        "since no fixed matrix mixes messages (allowed: likelihood, poison:KIND)",
+                        config.attack));
     if (attacks().find("--attack", config.attack).of_trainings)
         return subject_of_training(config, network);
     SubjectConfig accounted;

@@ -1,14 +1,19 @@
 #include "audit/likelihood_attack.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
+#include "agent/round_faults.hpp"
 #include "audit/audit_job.hpp"
 #include "audit/canaries.hpp"
 #include "audit/recorded_messages.hpp"
+#include "audit/recorded_steps.hpp"
 #include "core/files.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_sensitivity.hpp"
@@ -50,13 +55,15 @@ class LikelihoodAttack final : public Attack {
         directory.write("canaries.json", canaries_json(design_));
     }
     std::unique_ptr<AuditResult> analyse(const std::filesystem::path& folder) const override {
-        return std::make_unique<LikelihoodResult>(analyse_likelihood(folder / "views",
-                                                                     subject().process,
-                                                                     subject().view,
-                                                                     design_,
-                                                                     subject().account->delta,
-                                                                     config().level,
-                                                                     config().train.threads));
+        return std::make_unique<LikelihoodResult>(
+            analyse_likelihood(folder / "views",
+                               subject().process,
+                               subject().view,
+                               design_,
+                               subject().account->delta,
+                               config().level,
+                               config().train.threads,
+                               config().train.records_steps()));
     }
 
   private:
@@ -70,11 +77,36 @@ class LikelihoodAttack final : public Attack {
     AuditDesign design_;
 };
 
+/// @throws ConfigError where the messages of a run that records steps cannot be analysed.
+void require_known_steps(const AuditConfig& config, const AuditSubject& subject) {
+    if (!config.train.records_steps()) return;
+    if (subject.view.kind != View::Kind::all_messages)
+        throw ConfigError(fmt::format(
+            "--view: {} is not possible where messages may be missing, or lies, so that no fixed "
+            "matrix mixes them (allowed: eavesdropper, all-messages:a,b,...)",
+            config.view));
+    for (const int liar : config.train.faults.liars())
+        if (!subject.view.has_member(liar))
+            throw ConfigError(fmt::format(
+                "--faults: agent {} is to lie (allowed in an audit: agents of --view, such as "
+                "--view all-messages:{}, since an audit compares what all others send)",
+                liar,
+                fmt::join(config.train.faults.liars(), ",")));
+    const NoisePlan& plan = *subject.process.plan;
+    if (config.train.plan.momentum > 0 || plan.temporal.kind != TemporalFactor::Kind::identity ||
+        plan.distribution() != StreamDistribution::gaussian || plan.entry != NoiseEntry::gradient)
+        throw ConfigError(
+            "--faults, --round-deadline, --robust: an audit of such a run needs Gaussian noise on "
+            "gradients that is independent over rounds, and --momentum 0 (leave them out, or "
+            "choose another --mechanism)");
+}
+
 std::unique_ptr<Attack> start_likelihood_attack(AuditConfig config,
                                                 AuditSubject subject,
                                                 Control& network) {
     AuditDesign design;
     network.agree([&] {
+        require_known_steps(config, subject);
         design = config.run ? recorded_design(config, subject) : design_audit(config, subject);
     });
     return std::make_unique<LikelihoodAttack>(
@@ -88,9 +120,44 @@ AttackRecord likelihood_attack() {
             .help = "which of two contributions an agent made",
             .fixed_inputs = true,
             .sampled = false,
+            .of_steps = true,
             .options = {"targets", "hypothesis", "trials", "width"},
             .defaults = {{"rounds", "20"}},
             .start = start_likelihood_attack};
+}
+
+namespace {
+
+constexpr std::string_view poison = "poison:";
+
+std::unique_ptr<Attack> start_poison_attack(AuditConfig config,
+                                            AuditSubject subject,
+                                            Control& network) {
+    network.agree([&] {
+        if (subject.view.members.empty())
+            throw ConfigError(
+                fmt::format("--view: {} names no agents, which would lie (allowed: "
+                            "all-messages:a,b,...)",
+                            config.view));
+        const LieKind kind = lie_kinds.parse("--attack", config.attack.substr(poison.size()));
+        config.train.faults.lies = {{kind, subject.view.members, usual_strength(kind)}};
+    });
+    return start_likelihood_attack(std::move(config), std::move(subject), network);
+}
+
+}  // namespace
+
+std::vector<AttackRecord> poison_attacks() {
+    std::vector<AttackRecord> records;
+    for (const auto& [kind, name] : lie_kinds.entries) {
+        AttackRecord record = likelihood_attack();
+        record.name = std::string(poison) + std::string(name);
+        record.help = "the same, while the agents of --view lie to others";
+        record.defaults.emplace_back("view", "all-messages:0");
+        record.start = start_poison_attack;
+        records.push_back(std::move(record));
+    }
+    return records;
 }
 
 namespace {
@@ -171,8 +238,12 @@ Json LikelihoodResult::json() const {
     json["confidence"] = level;
     json["hypothesis"] = strong.name;
     json["hypotheses"] = Json::array();
-    for (std::size_t h = 0; h < verdicts.size(); ++h)
+    for (std::size_t h = 0; h < verdicts.size(); ++h) {
         json["hypotheses"].push_back(hypothesis_json(design.hypotheses[h], verdicts[h]));
+        if (h < mu_of_run.size())
+            json["hypotheses"].back()["mu_of_run"] = number_json(mu_of_run[h]);
+    }
+    if (!mu_of_run.empty()) json["messages_missed"] = messages_missed;
     json["claim"] = {{"mu", number_json(design.claim_mu)},
                      {"epsilon", number_json(design.claim_epsilon)},
                      {"argument", design.argument}};
@@ -211,6 +282,10 @@ std::string LikelihoodResult::tables() const {
             whiteness->dimensions * (whiteness->dimensions - 1) / 2,
             whiteness->largest_correlation,
             whiteness->p_value);
+    if (!mu_of_run.empty())
+        text += fmt::format("  what was sent shows mu {} at most; {} messages were not sent\n",
+                            or_infinite(*std::ranges::max_element(mu_of_run)),
+                            messages_missed);
     if (mask_pairs > 0) text += fmt::format("  masks: {} pairs of shares compared\n", mask_pairs);
     return text;
 }
@@ -236,7 +311,9 @@ constexpr double most_covariance_products = 2e10;  // multiplications of that te
 /// Scores of all trials, and residuals without the contribution.
 class TrialScores {
   public:
-    TrialScores(const ViewInnovations& test, const AuditDesign& design)
+    /// @param test ViewInnovations or RecordedSteps.
+    template <class Test>
+    TrialScores(const Test& test, const AuditDesign& design)
         : count_(static_cast<Index>(design.hypotheses.size())),
           signs_(design.secret_signs()),
           scores_(VectorXd::Zero(design.trials)) {
@@ -277,6 +354,12 @@ class TrialScores {
         return {scores, signs};
     }
     [[nodiscard]] const MatrixXd& residuals() const { return residuals_; }
+    /// mu of a hypothesis in what was sent.
+    [[nodiscard]] double mu_of(Index hypothesis) const {
+        return infinite_[static_cast<std::size_t>(hypothesis)]
+                   ? infinity
+                   : 2 * expected_.whitened.col(hypothesis).norm();
+    }
 
   private:
     void add_part(const MatrixXd& values, const MatrixXd& expected, Index first, bool noiseless) {
@@ -346,20 +429,27 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
                                     const AuditDesign& design,
                                     double delta,
                                     double level,
-                                    int threads) {
+                                    int threads,
+                                    bool steps) {
     LikelihoodResult result;
     result.mechanism = process.plan->mechanism;
     result.delta = delta;
     result.design = design;
 
-    RecordedInnovations recorded(views,
-                                 view,
-                                 process,
-                                 design.trials,
-                                 fmt::format("the audit has {} trials", design.trials),
-                                 threads);
-    TrialScores scores(recorded.test(), design);
-    while (const auto innovation = recorded.next()) scores.add(*innovation);
+    const std::string reason = fmt::format("the audit has {} trials", design.trials);
+    std::optional<TrialScores> scores;
+    if (steps) {
+        const RecordedSteps recorded(views, view, process, design.trials, reason, threads);
+        scores.emplace(recorded, design);
+        scores->add(recorded.innovation());
+        result.messages_missed = recorded.missed();
+        append(result.findings, recorded.leak_findings());
+    } else {
+        RecordedInnovations recorded(views, view, process, design.trials, reason, threads);
+        scores.emplace(recorded.test(), design);
+        while (const auto innovation = recorded.next()) scores->add(*innovation);
+        append(result.findings, recorded.leak_findings());
+    }
 
     // Bonferroni: all tests together have risk 1 - level.
     const bool gaussian = process.plan->distribution() == StreamDistribution::gaussian;
@@ -368,16 +458,25 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
     const double risk = (1 - level) / tests;
     for (std::size_t h = 0; h < design.hypotheses.size(); ++h) {
         result.verdicts.push_back(
-            judge(design.hypotheses[h], scores.of(static_cast<Index>(h)), delta, level, risk));
+            judge(design.hypotheses[h], scores->of(static_cast<Index>(h)), delta, level, risk));
         append(result.findings, result.verdicts.back().findings);
+        if (!steps) continue;
+        result.mu_of_run.push_back(scores->mu_of(static_cast<Index>(h)));
+        const double most = design.hypotheses[h].mu_theory;
+        if (result.mu_of_run.back() > most * (1 + 1e-6))
+            result.findings.push_back(
+                fmt::format("hypothesis {}: the messages that were sent show mu {:.6g}, the "
+                            "accountant says {:.6g}",
+                            design.hypotheses[h].name,
+                            result.mu_of_run.back(),
+                            most));
     }
-    if (gaussian && scores.residuals().cols() >= fewest_white_samples) {
-        result.whiteness = test_whiteness(scores.residuals());
+    if (gaussian && scores->residuals().cols() >= fewest_white_samples) {
+        result.whiteness = test_whiteness(scores->residuals());
         result.noise_as_accounted = result.whiteness->p_value >= risk;
         if (!result.noise_as_accounted)
             result.findings.push_back(whiteness_finding(*result.whiteness));
     }
-    append(result.findings, recorded.leak_findings());
     if (view.kind == View::Kind::secure_sum) {
         const MaskCheck masks = check_masks(views, view, *process.graph);
         result.mask_pairs = masks.pairs;

@@ -34,6 +34,10 @@ struct LikelihoodResult : AuditResult {
     std::optional<WhitenessFigures> whiteness;  ///< Gaussian noise only
     bool noise_as_accounted = true;
     long mask_pairs = 0;  ///< masked shares compared; 0 without secure sums
+    /// Of runs that record steps: mu of every hypothesis in the messages that were sent, and how
+    /// many were not.
+    std::vector<double> mu_of_run;
+    long messages_missed = 0;
 
     [[nodiscard]] std::size_t strongest() const;  ///< with the largest theory
     [[nodiscard]] nlohmann::ordered_json json() const override;
@@ -45,6 +49,7 @@ struct LikelihoodResult : AuditResult {
 /// Analyses recordings alone: merges those of the view's members, runs the optimal test of every
 /// trial, and compares with the accountant.
 /// @param views folder `views` of the run directory.  @param process the run according to its plan.
+/// @param steps whether the run records them (TrainConfig::records_steps).
 /// @return mechanism, findings and the attack's own results.
 [[nodiscard]] LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
                                                   const MessageProcess& process,
@@ -52,6 +57,11 @@ struct LikelihoodResult : AuditResult {
                                                   const AuditDesign& design,
                                                   double delta,
                                                   double level,
-                                                  int threads);
+                                                  int threads,
+                                                  bool steps = false);
+
+/// The same while the view's members lie to their neighbours, "poison:sign-flip": what do honest
+/// agents keep?
+[[nodiscard]] std::vector<AttackRecord> poison_attacks();
 
 }  // namespace sotto

@@ -33,47 +33,38 @@ Eigen::VectorXd own_message(const Eigen::MatrixXd& columns,
     return columns.col(column_of(outputs, receiver, "message for", sender));
 }
 
-/// The terms of a row whose stream is wanted.
-template <class Wanted>
-NoiseRow part_of(const NoiseRow& row, Wanted wanted) {
-    NoiseRow kept{row.sender, row.receiver, {}, {}};
-    for (std::size_t j = 0; j < row.streams.size(); ++j) {
-        if (!wanted(row.streams[j])) continue;
-        kept.streams.push_back(row.streams[j]);
-        kept.coefficients.push_back(row.coefficients[j]);
-    }
-    return kept;
-}
-
 }  // namespace
 
 RecordedMessages::RecordedMessages(const fs::path& folder,
                                    const View& view,
                                    const MessageProcess& process,
-                                   int threads)
-    : process_(process), view_(view), knowledge_(*process.plan) {
-    for (const int agent : view_.members) open_member(folder, agent);
+                                   int threads,
+                                   WireContent content)
+    : process_(process), view_(view), content_(content), knowledge_(*process.plan) {
+    for (const int agent : view_.members)
+        if (content_ == WireContent::steps)
+            take_seeds(folder / std::to_string(agent) / "seeds.json", agent);
+        else
+            open_member(folder, agent);
     if (view_.kind == View::Kind::all_messages)
         for (int agent = 0; agent < knowledge_.agents; ++agent)
-            if (!members_.contains(agent)) open_sender(folder, agent);
+            if (!view_.has_member(agent)) open_sender(folder, agent);
     if (!seeds_.empty()) set_known_noise(threads);
 }
 
 void RecordedMessages::set_known_noise(int threads) {
     std::vector<KeyRing> rings;
     for (int agent = 0; agent < knowledge_.agents; ++agent) {
-        if (members_.contains(agent)) continue;
+        if (view_.has_member(agent)) continue;
         KeyRing& ring = rings.emplace_back(agent);
         for (const auto& [group, seed] : seeds_)
             if (std::ranges::binary_search(
                     knowledge_.groups[static_cast<std::size_t>(group)].members, agent))
                 ring.add(group, seed.clone());
     }
-    NoisePlan known = knowledge_;
-    for (NoiseRow& row : known.rows)
-        row = part_of(row, [&](int stream) {
-            return seeds_.contains(known.streams[static_cast<std::size_t>(stream)].group);
-        });
+    const NoisePlan known = with_streams(knowledge_, [this](int stream) {
+        return seeds_.contains(knowledge_.streams[static_cast<std::size_t>(stream)].group);
+    });
     known_source_.emplace(known, rings, threads);
     const auto outputs = known_source_->outputs();
     for (std::size_t o = 0; o < outputs.size(); ++o)
@@ -97,11 +88,10 @@ void RecordedMessages::check(const RecordingHeader& header,
     expect("agent", header.agent, agent);
     expect("agents", header.agents, knowledge_.agents);
     expect("plan", header.plan_hash, to_hex(process_.plan->hash()));
-    expect("gossip steps", header.gossip_steps, process_.exchanges());
+    expect("gossip steps", header.gossip_steps, exchanges());
     expect("records",
            records,
-           static_cast<std::uint64_t>(process_.rounds()) *
-               static_cast<std::uint64_t>(process_.exchanges()));
+           static_cast<std::uint64_t>(process_.rounds()) * static_cast<std::uint64_t>(exchanges()));
     if (dimension_ < 0) dimension_ = header.dimension;
     expect("dimension", header.dimension, dimension_);
     if (!epoch_) epoch_ = header.key_epoch;
@@ -133,8 +123,10 @@ void RecordedMessages::open_member(const fs::path& folder, int agent) {
             wanted == Received::sum ? "every neighbour's message" : "sums of messages only",
             wanted == Received::sum ? "node or coalition" : "secure-sum"));
     members_.emplace(agent, std::move(member));
+    take_seeds(own / "seeds.json", agent);
+}
 
-    const fs::path keys = own / "seeds.json";
+void RecordedMessages::take_seeds(const fs::path& keys, int agent) {
     if (!fs::exists(keys)) throw DataError(fmt::format("{}: there is no such file", keys.string()));
     const KeyRing ring = read_recorded_seeds(keys, *process_.plan);
     for (const int group : ring.groups()) {
@@ -157,21 +149,28 @@ void RecordedMessages::open_sender(const fs::path& folder, int agent) {
             agent));
     Sender sender{WireReader(file), {}};
     check(sender.reader.header(), sender.reader.records(), agent, file.string());
-    if (sender.reader.header().content != WireContent::messages)
+    const WireContent content = sender.reader.header().content;
+    if (content == WireContent::shares)
         throw ConfigError(
             "view: with secure sums there are masked shares on the wire, and no view sees all "
             "messages; use secure-sum");
+    if (content != content_)
+        throw DataError(fmt::format(
+            "{}: it holds {} of messages, which the run's options do not say: not a recording of "
+            "this run",
+            file.string(),
+            content == WireContent::steps ? "steps" : "values"));
     senders_.emplace(agent, std::move(sender));
 }
 
 bool RecordedMessages::next() {
-    bool more = time_ + 1 < process_.rounds() * process_.exchanges();
+    bool more = time_ + 1 < process_.rounds() * exchanges();
     for (auto& [agent, member] : members_) more = more && member.reader.next(member.record);
     for (auto& [agent, sender] : senders_) more = more && sender.reader.next(sender.record);
     if (!more) return false;
     ++time_;
-    const long round = time_ / process_.exchanges();
-    if (known_source_ && time_ % process_.exchanges() == 0)
+    const long round = time_ / exchanges();
+    if (known_source_ && time_ % exchanges() == 0)
         known_source_->draw(epoch_.value_or(0), static_cast<std::uint64_t>(round), known_noise_);
     return true;
 }
@@ -188,6 +187,13 @@ Eigen::VectorXd RecordedMessages::message(int sender, int receiver) const {
         column_of(heard.reader.header().neighbours, sender, "message of", receiver));
 }
 
+Eigen::MatrixXd RecordedMessages::unknown_noise() const {
+    const NoisePlan unknown = with_streams(knowledge_, [this](int stream) {
+        return !seeds_.contains(knowledge_.streams[static_cast<std::size_t>(stream)].group);
+    });
+    return knowledge_.scale * unknown.coefficient_matrix();
+}
+
 SeenStep RecordedMessages::step() const {
     SeenStep step;
     step.message = [this](int sender, int receiver) { return message(sender, receiver); };
@@ -202,6 +208,17 @@ SeenStep RecordedMessages::step() const {
         return Eigen::VectorXd();
     };
     return step;
+}
+
+std::vector<std::string> RecordedMessages::leak_findings() const {
+    std::vector<std::string> findings;
+    for (const auto& [agent, group] : leaked_)
+        findings.push_back(fmt::format(
+            "agent {} holds the seed of group {}, whose members are {}",
+            agent,
+            group,
+            fmt::join(process_.plan->groups[static_cast<std::size_t>(group)].members, ", ")));
+    return findings;
 }
 
 namespace {
@@ -236,8 +253,7 @@ RecordedInnovations::RecordedInnovations(const std::filesystem::path& views,
                                          const std::string& reason,
                                          int threads,
                                          KnownInputs known)
-    : plan_(*process.plan),
-      messages_(views, view, process, threads),
+    : messages_(views, view, process, threads),
       seen_(with_plan(process, messages_.knowledge())),
       known_(std::move(known)),
       test_(
@@ -249,7 +265,7 @@ std::optional<ViewInnovations::Innovation> RecordedInnovations::next() {
     SeenStep step = messages_.step();
     if (!known_.contribution) return test_.next(step);
     // A contribution enters a message as noise on gradients does.
-    const double unit = plan_.entry == NoiseEntry::gradient
+    const double unit = messages_.knowledge().entry == NoiseEntry::gradient
                             ? 1
                             : -seen_.step_sizes[static_cast<std::size_t>(round)];
     step.known_noise = [this, unit, round, noise = step.known_noise](int sender, int receiver) {
@@ -258,17 +274,6 @@ std::optional<ViewInnovations::Innovation> RecordedInnovations::next() {
         return known;
     };
     return test_.next(step);
-}
-
-std::vector<std::string> RecordedInnovations::leak_findings() const {
-    std::vector<std::string> findings;
-    for (const auto& [agent, group] : messages_.leaked_seeds())
-        findings.push_back(
-            fmt::format("agent {} holds the seed of group {}, whose members are {}",
-                        agent,
-                        group,
-                        fmt::join(plan_.groups[static_cast<std::size_t>(group)].members, ", ")));
-    return findings;
 }
 
 namespace fs = std::filesystem;

@@ -24,23 +24,29 @@ namespace sotto {
 class RecordedMessages {
   public:
     /// @param folder `views` of a run directory.  @param process graph, plan and rounds of the run.
+    /// @param content steps: members' seeds, and what others' messages changed, by round.
     /// @throws DataError naming the file that is missing, truncated or of another run; ConfigError
     /// if the run does not show what the view sees (messages where agents learnt sums only).
     RecordedMessages(const std::filesystem::path& folder,
                      const View& view,
                      const MessageProcess& process,
-                     int threads);
+                     int threads,
+                     WireContent content = WireContent::messages);
 
     [[nodiscard]] Eigen::Index dimension() const { return dimension_; }
     /// The plan with every member in the groups whose seeds it holds.
     [[nodiscard]] const NoisePlan& knowledge() const { return knowledge_; }
-    /// (member, seed group) of seeds that the plan does not give their holder.
-    [[nodiscard]] const std::vector<std::pair<int, int>>& leaked_seeds() const { return leaked_; }
+    /// One per seed that a member holds and the plan does not give it.
+    [[nodiscard]] std::vector<std::string> leak_findings() const;
 
     /// Reads the next gossip step; false after the last.
     [[nodiscard]] bool next();
     /// Its content; valid until the next one.
     [[nodiscard]] SeenStep step() const;
+    /// What an agent that is no member sent, as recorded. Precondition: the view sees all messages.
+    [[nodiscard]] const WireRecord& sent(int sender) const { return senders_.at(sender).record; }
+    /// The noise that members cannot compute, agents x streams, times the plan's scale.
+    [[nodiscard]] Eigen::MatrixXd unknown_noise() const;
 
   private:
     struct Member {
@@ -52,6 +58,11 @@ class RecordedMessages {
         WireRecord record;
     };
     void open_member(const std::filesystem::path& folder, int agent);
+    void take_seeds(const std::filesystem::path& file, int agent);
+    /// Records of a round.
+    [[nodiscard]] int exchanges() const {
+        return content_ == WireContent::steps ? 1 : process_.exchanges();
+    }
     void open_sender(const std::filesystem::path& folder, int agent);
     void check(const RecordingHeader& header,
                std::uint64_t records,
@@ -63,6 +74,7 @@ class RecordedMessages {
 
     const MessageProcess& process_;
     View view_;
+    WireContent content_;
     NoisePlan knowledge_;
     std::vector<std::pair<int, int>> leaked_;
     std::map<int, Member> members_;
@@ -105,10 +117,11 @@ class RecordedInnovations {
     /// Nothing after the last gossip step.
     [[nodiscard]] std::optional<ViewInnovations::Innovation> next();
     /// Findings about seeds that members must not hold.
-    [[nodiscard]] std::vector<std::string> leak_findings() const;
+    [[nodiscard]] std::vector<std::string> leak_findings() const {
+        return messages_.leak_findings();
+    }
 
   private:
-    const NoisePlan& plan_;
     RecordedMessages messages_;
     MessageProcess seen_;  // with the plan as messages_ knows it
     KnownInputs known_;

@@ -257,6 +257,7 @@ struct TrainConfig {
     /// Seconds after which a round goes on without messages that have not come; 0: a multiple of
     /// what rounds take. None: all wait for all.
     std::optional<double> round_deadline;
+    long max_lag = 0;               ///< rounds that agents may be apart, with round_deadline
     RoundFaults faults;             ///< for experiments
     RobustRule robust;              ///< how messages of neighbours that may lie are mixed
     bool secure_sum = false;        ///< agents learn only weighted sums of messages
@@ -279,6 +280,9 @@ struct TrainConfig {
     [[nodiscard]] bool misses_messages() const { return round_deadline || faults.silent > 0; }
     /// Whether messages may be other than honest agents'.
     [[nodiscard]] bool expects_lies() const { return robust.on() || !faults.lies.empty(); }
+    /// Whether no fixed matrix mixes messages, so that recordings say what each of them changes
+    /// (WireContent::steps), and audits need a view of all messages.
+    [[nodiscard]] bool records_steps() const { return misses_messages() || expects_lies(); }
     /// Whether figures of the rounds alone are requested: what secure sums hide, or partial views.
     [[nodiscard]] bool asks_about_rounds_alone() const { return secure_sum || !views.empty(); }
 };

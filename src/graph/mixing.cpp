@@ -247,6 +247,14 @@ MixingMatrix MixingMatrix::from_dense(const Graph& graph,
     return MixingMatrix(fill(graph, [&](int u, int v) { return dense(u, v); }), kind);
 }
 
+MixingMatrix MixingMatrix::damped(double share) const {
+    SparseRows rows = sparse_;
+    for (int u = 0; u < agents(); ++u)
+        for (SparseRows::InnerIterator entry(rows, u); entry; ++entry)
+            entry.valueRef() = share * entry.value() + (entry.col() == u ? 1 - share : 0);
+    return MixingMatrix(std::move(rows), kind_);
+}
+
 MixingMatrix MixingMatrix::average(int agents) {
     if (agents < 1)
         throw ConfigError(fmt::format("agents: {} given; averaging needs at least 1", agents));

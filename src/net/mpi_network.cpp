@@ -96,6 +96,8 @@ class MpiNetwork final : public Network {
         return exchange_.used_by(local, place);
     }
     std::vector<Clock::time_point> arrivals() const override { return pieces_.mail().arrivals(); }
+    void set_lag(long rounds) override { pieces_.mail().set_lag(rounds); }
+    void deliver_late(const LateDelivery& deliver) override { exchange_.deliver_late(deliver); }
     LateCounts late_counts() const override { return pieces_.mail().counts(); }
     void exchange_sum(ExchangeId id,
                       Eigen::Index dimension,

@@ -56,13 +56,24 @@ using SumDelivery = std::function<void(
 
 /// Messages that rounds with a deadline did not use. A process counts what it was to receive.
 struct LateCounts {
-    std::int64_t expected = 0;  ///< messages of the rounds it took part in
-    std::int64_t missing = 0;   ///< of these: not there by the deadline
-    std::int64_t late = 0;      ///< came after their round was over, and were dropped
-    std::int64_t unsent = 0;    ///< not sent, since earlier ones were still under way
-    std::int64_t skipped = 0;   ///< rounds for which it sent nothing, being behind
+    std::int64_t expected = 0;   ///< messages of the rounds it took part in
+    std::int64_t missing = 0;    ///< of these: not there by the deadline
+    std::int64_t late = 0;       ///< came after their round was over, and were dropped
+    std::int64_t unsent = 0;     ///< not sent, since earlier ones were still under way
+    std::int64_t used_late = 0;  ///< of the missing ones: used in a later round (set_lag)
+    std::int64_t skipped = 0;    ///< rounds for which it sent nothing, being behind
     [[nodiscard]] bool operator==(const LateCounts&) const = default;
 };
+
+/// A message of an earlier round than the last exchange's, to a local agent.
+struct LateMessage {
+    std::size_t local = 0, place = 0;  ///< of receiver; of sender in its closed neighbourhood
+    long round = 0;
+    std::uint32_t used = 0;  ///< as used_by()
+    std::span<const double> values;
+};
+/// @return whether the receiver uses it.
+using LateDelivery = std::function<bool(const LateMessage&)>;
 
 /// Does a piece of work. @return whether more is left.
 using WaitingWork = std::function<bool()>;
@@ -120,6 +131,13 @@ class NeighbourExchange {
                                                                std::size_t /*place*/) const {
         return std::nullopt;
     }
+    /// Rounds that agents may be apart: an exchange does not wait for neighbours that are at most
+    /// so many rounds behind, and keeps their messages for deliver_late(). 0 to 16; rounds have one
+    /// exchange. LOCAL, the same on every process.
+    virtual void set_lag(long /*rounds*/) {}
+    /// Delivers messages of earlier rounds that have come since, by sender in order of rounds.
+    /// After an exchange. LOCAL.
+    virtual void deliver_late(const LateDelivery& /*deliver*/) {}
     /// When the messages of the last exchange came from other processes. LOCAL.
     [[nodiscard]] virtual std::vector<Clock::time_point> arrivals() const { return {}; }
     [[nodiscard]] virtual LateCounts late_counts() const { return {}; }

@@ -192,9 +192,19 @@ times what it takes until six sevenths of all messages are there, measured in th
 ones](../cluster.md#rounds-without-the-late-ones) explains what it costs; it costs no privacy. All meet to evaluate
 (`--eval-every`, here ten times a run by default) and to write checkpoints. It needs several processes, noise on
 gradients that is independent over rounds, a fixed mixing matrix, float64 or float32, and none of `--secure-sum`,
-`--correction`, `--precondition-every`, `--record-view`, `--view` and cyclic participation.)",
+`--correction`, `--precondition-every`, `--view`, `--record-view` of agents alone, and cyclic participation.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::round_deadline, round_deadline())},
+        {{.name = "max-lag",
+          .help = "{}: rounds that agents may be apart with --round-deadline, before they wait for "
+                  "each other",
+          .details = R"(
+With 0 an agent waits in every round, until the deadline, for neighbours that are not much behind. With L it goes on
+while each of them is at most L rounds behind, and a message that comes up to L rounds late still counts: by what it
+differed from the receiver's own message of the same round. Agents keep their own messages, and what they took of each
+neighbour's, for L rounds. It helps where rounds take now longer and now shorter, and costs no privacy.)",
+          .ranks_must_agree = true},
+         bound(&TrainConfig::max_lag, whole(0, 16))},
         {{.name = "robust",
           .help = "{}: what agents do with messages of neighbours that may lie",
           .details = R"(
@@ -203,9 +213,11 @@ gradients of honest agents make it differ, which follows from the plan: at most 
 shortened, and noise that should cancel still does. It also leaves out what a neighbour's messages say on average over
 many rounds beyond what honest ones do, and those of neighbours that are too loud all the time, and names them
 (`suspected`). `trimmed:F` leaves out the F largest and F smallest values of every coordinate, which shared noise does
-not survive well. [Peers that lie](../threat-models.md#peers-that-lie) has figures. What receivers do with messages
-costs no privacy. With it `--variance-cap` is 1.5 by default, since lies hide in loud noise. Not with `--secure-sum`, nibbles, `--correction`, `--precondition-every`, `--round-deadline`,
-`--view`, `--record-view` and mixing that is not fixed and symmetric.)",
+not survive well. By each of them, a neighbour whose messages lack the noise that it shares with the receiver is no
+longer heard, and named. [Peers that lie](../threat-models.md#peers-that-lie) has figures. What receivers do with messages
+costs no privacy, but for a millionth of delta: that a neighbour is no longer heard can show something of shared noise.
+With it `--variance-cap` is 1.5 by default, since lies hide in loud noise. Not with `--secure-sum`, nibbles,
+`--correction`, `--precondition-every`, `--round-deadline`, `--view`, `--record-view` of agents alone, and mixing that is not fixed and symmetric.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::robust,
                named(among_others(

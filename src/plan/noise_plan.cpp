@@ -208,6 +208,18 @@ Eigen::MatrixXd NoisePlan::coefficient_matrix() const {
     return matrix;
 }
 
+NoisePlan with_streams(NoisePlan plan, const std::function<bool(int stream)>& wanted) {
+    for (NoiseRow& row : plan.rows) {
+        const NoiseRow all = std::exchange(row, {row.sender, row.receiver, {}, {}});
+        for (std::size_t j = 0; j < all.streams.size(); ++j) {
+            if (!wanted(all.streams[j])) continue;
+            row.streams.push_back(all.streams[j]);
+            row.coefficients.push_back(all.coefficients[j]);
+        }
+    }
+    return plan;
+}
+
 Digest NoisePlan::hash() const {
     Hasher hasher("sotto.plan.v1");
     hasher.add(mechanism).add(std::int64_t{agents}).add(scale).add(std::int64_t{grid_step_log2});

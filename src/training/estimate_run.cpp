@@ -155,12 +155,15 @@ std::int64_t messages_from_others(const PreparedRun& prepared, const NoiseSource
     return for_all ? std::ssize(senders) : links;
 }
 
-/// Vectors that a robust rule keeps of received messages.
-std::int64_t kept_by_robust_rule(const PreparedRun& prepared) {
+/// Vectors that a robust rule keeps of received messages, and agents of those that may be late.
+std::int64_t kept_messages(const PreparedRun& prepared) {
+    const TrainConfig& config = prepared.run.config;
+    const long each = (config.robust.on() ? RobustMixing::vectors_per_member(config.robust) : 0) +
+                      (config.round_deadline ? 1 + config.max_lag : 0);
     std::int64_t members = 0;
     for (const LocalAgent& agent : prepared.agents)
         members += std::ssize(prepared.run.topography.mixing.members(agent.id));
-    return members * RobustMixing::vectors_per_member(prepared.run.config.robust);
+    return members * each;
 }
 
 /// Bytes of the vectors that this process holds.
@@ -177,7 +180,7 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
                               run.topography.mixing.push_sum(),
                               run.config.plan.precondition_every > 0,
                               run.network.message_precision() == MessagePrecision::nibble,
-                              kept_by_robust_rule(prepared)) +
+                              kept_messages(prepared)) +
         noise.memory_bytes(dimension));
 }
 

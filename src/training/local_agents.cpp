@@ -162,7 +162,8 @@ Recorders::Recorders(const Run& run,
     const std::vector<int>& recorded = run.config.record_views;
     const Graph& graph = run.topography.graph;
     const auto local = run.network.local_agents();
-    if (!recorded.empty())
+    const bool steps = run.config.records_steps();
+    if (!recorded.empty() && !steps)
         views_ = std::make_unique<ViewRecorder>(
             folder,
             local,
@@ -181,9 +182,12 @@ Recorders::Recorders(const Run& run,
             graph,
             rounds.plan,
             WireRecorder::Setup{rounds.dimension,
-                                run.config.secure_sum ? WireContent::shares : WireContent::messages,
+                                run.config.secure_sum ? WireContent::shares
+                                : steps               ? WireContent::steps
+                                                      : WireContent::messages,
                                 rounds.exchanges,
-                                rounds.key_epoch});
+                                rounds.key_epoch,
+                                run.config.plan.rounds});
 }
 
 void Recorders::observe(Trainer& trainer) const {
@@ -290,6 +294,13 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
             "With --round-deadline, which messages come too late shows how long an agent's rounds "
             "take, and with sampled batches how many records they had, as times of messages always "
             "do (--pad-rounds hides it). What is missing costs utility, and no privacy.");
+    if (config.robust.on())
+        lines.push_back(fmt::format(
+            "With --robust an agent no longer hears a neighbour whose messages lack the noise that "
+            "both share. An honest one is left out with a probability below {:g} of delta, in the "
+            "whole run, and delta grows by no more; all else that receivers do with messages costs "
+            "no privacy.",
+            alarm_share_of_delta));
     if (!config.faults.none())
         lines.push_back(fmt::format("Agents have faults on purpose: {}. {}",
                                     name_of(config.faults),

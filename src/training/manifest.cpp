@@ -270,8 +270,13 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
     figures.late = reader.get<LateCounts>();
     while (!reader.done()) figures.agents.push_back(reader.get<int>());
     const LateCounts& late = figures.late;
-    const std::int64_t least = std::min(
-        {figures.bytes_sent, late.expected, late.missing, late.late, late.unsent, late.skipped});
+    const std::int64_t least = std::min({figures.bytes_sent,
+                                         late.expected,
+                                         late.missing,
+                                         late.late,
+                                         late.unsent,
+                                         late.used_late,
+                                         late.skipped});
     if (!std::isfinite(seconds.total()) || !std::isfinite(memory) || least < 0)
         throw NetworkError(fmt::format("{} are damaged", source));
     return figures;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sotto/core/error.hpp"
+#include "training/round_deadline.hpp"
 
 namespace sotto {
 
@@ -77,8 +78,7 @@ void require_possible_lies(const Run& run) {
            "with --precondition-every, whose exchanges of models have no limits");
     refuse(config.round_deadline.has_value(),
            "with --round-deadline, where an edge counts in both directions or in none");
-    refuse(!config.views.empty() || !config.record_views.empty() || config.record_wire,
-           "with --view and --record-view, which are made for messages that are mixed as they are");
+    require_recordable(config, robust ? "robust" : "faults");
     if (robust) require_possible_limits(run);
 }
 
@@ -92,17 +92,31 @@ LiesByPlace lies_by_place(const Run& run) {
     return lies;
 }
 
+SharedNoiseCheck shared_noise_check(const Run& run,
+                                    std::span<const KeyRing> rings,
+                                    Eigen::Index dimension) {
+    return {run.plan,
+            run.topography.mixing,
+            rings,
+            {.false_alarms = alarm_share_of_delta * run.config.plan.delta,
+             .rounds = run.config.plan.rounds,
+             .dimension = dimension,
+             .threads = run.config.threads}};
+}
+
 std::vector<SuspectedAgent> gather_suspected(Network& network,
                                              const Membership& members,
                                              const std::vector<Suspicion>& local) {
     const Eigen::Index agents = network.agents();
     const auto here = std::ssize(network.local_agents());
-    // Sums of what every agent says: who is suspected, and whose messages were compared.
-    Eigen::MatrixXd said = Eigen::MatrixXd::Zero(2 * agents, here);
+    // Sums of what every agent says: who is suspected, whose messages were compared, and whose lack
+    // shared noise.
+    Eigen::MatrixXd said = Eigen::MatrixXd::Zero(3 * agents, here);
     for (const Suspicion& one : local) {
         const Eigen::Index column = one.receiver - *network.local_agents().begin();
         if (one.suspected()) said(one.sender, column) = 1;
-        if (one.messages > 0) said(agents + one.sender, column) = 1;
+        if (one.messages > 0 || one.noise_tested) said(agents + one.sender, column) = 1;
+        if (one.lacks_noise) said(2 * agents + one.sender, column) = 1;
     }
     const Eigen::VectorXd sum = network.sum_over_agents(said);
     std::vector<SuspectedAgent> suspected;
@@ -110,20 +124,38 @@ std::vector<SuspectedAgent> gather_suspected(Network& network,
         if (sum(v) > 0)
             suspected.push_back({members.number(static_cast<int>(v)),
                                  static_cast<int>(sum(v)),
-                                 static_cast<int>(sum(agents + v))});
+                                 static_cast<int>(sum(agents + v)),
+                                 static_cast<int>(sum(2 * agents + v))});
     return suspected;
 }
 
 std::string text_of_suspected(const std::vector<SuspectedAgent>& suspected) {
     if (suspected.empty()) return {};
     std::vector<std::string> each;
-    for (const SuspectedAgent& one : suspected)
-        each.push_back(
-            fmt::format("agent {} by {} of {} neighbours", one.number, one.by, one.neighbours));
-    return fmt::format(
-        "{} (where nobody lies, a neighbour suspects an agent with a probability below 1e-3; lies "
-        "make honest ones differ too, so look at those whom most suspect)",
-        fmt::join(each, ", "));
+    bool sure = false, likely = false;
+    for (const SuspectedAgent& one : suspected) {
+        sure = sure || one.lacks_noise > 0;
+        likely = likely || one.lacks_noise < one.by;
+        each.push_back(fmt::format(
+            "agent {} by {} of {} neighbours{}",
+            one.number,
+            one.by,
+            one.neighbours,
+            one.lacks_noise == 0 ? ""
+            : one.lacks_noise == one.by
+                ? ", without the noise that they share"
+                : fmt::format(", {} of them without the noise that they share", one.lacks_noise)));
+    }
+    std::string text = fmt::format("{}", fmt::join(each, "; "));
+    if (sure)
+        text +=
+            " (messages of an honest agent hold that noise; that one fails the test is less likely "
+            "than a millionth of delta)";
+    if (likely)
+        text +=
+            " (where nobody lies, a neighbour suspects an agent otherwise with a probability below "
+            "1e-3; lies make honest ones differ too, so look at those whom most suspect)";
+    return text;
 }
 
 }  // namespace sotto

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Eigen/Dense>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,17 @@ void require_possible_lies(const Run& run);
 /// What every agent of the run does to its messages; empty if all are honest.
 [[nodiscard]] LiesByPlace lies_by_place(const Run& run);
 
+/// Of the local agents of a run with --robust. @param rings theirs.  @param dimension of a model.
+[[nodiscard]] SharedNoiseCheck shared_noise_check(const Run& run,
+                                                std::span<const KeyRing> rings,
+                                                Eigen::Index dimension);
+
 /// An agent that some of its neighbours suspect.
 struct SuspectedAgent {
     int number = 0;
-    int by = 0;          ///< neighbours that suspect it
-    int neighbours = 0;  ///< that compared its messages
+    int by = 0;           ///< neighbours that suspect it
+    int neighbours = 0;   ///< that compared its messages
+    int lacks_noise = 0;  ///< of those that suspect it: its messages lack the noise that both share
     [[nodiscard]] bool operator==(const SuspectedAgent&) const = default;
 };
 

@@ -17,6 +17,11 @@ namespace sotto {
 void require_possible_misses(const Run& run) {
     const TrainConfig& config = run.config;
     const PlanConfig& plan = run.phase;
+    if (config.max_lag > 0 && !config.round_deadline)
+        throw ConfigError(fmt::format(
+            "max-lag: {} has no meaning without --round-deadline, where all wait for all (allowed: "
+            "0, or give --round-deadline)",
+            config.max_lag));
     if (!config.misses_messages()) return;
     const auto refuse = [&](bool cannot, std::string_view reason) {
         if (cannot)
@@ -48,8 +53,22 @@ void require_possible_misses(const Run& run) {
     refuse(plan.participation.cycle > 1,
            "with cyclic participation, since an agent that is behind would leave its part of the "
            "cycle");
-    refuse(!config.views.empty() || !config.record_views.empty() || config.record_wire,
-           "with --view and --record-view, which are made for a fixed mixing matrix");
+    require_recordable(config, config.round_deadline ? "round-deadline" : "faults");
+}
+
+void require_recordable(const TrainConfig& config, std::string_view option) {
+    if (!config.views.empty())
+        throw ConfigError(fmt::format(
+            "{}: not possible with --view, whose figures are those of a fixed mixing matrix (leave "
+            "it out)",
+            option));
+    if (!config.record_views.empty() && !config.record_wire)
+        throw ConfigError(
+            fmt::format("{}: not possible with --record-view {}, since no fixed matrix mixes "
+                        "messages (allowed: "
+                        "--record-view eavesdropper, with agents whose seeds are recorded too)",
+                        option,
+                        fmt::join(config.record_views, ",")));
 }
 
 double deadline_for(std::vector<double> arrivals) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "training/run.hpp"
@@ -10,6 +11,10 @@ namespace sotto {
 /// @throws ConfigError naming what cannot go on without messages that have not come, if
 /// --round-deadline or --faults silent is given.
 void require_possible_misses(const Run& run);
+
+/// @throws ConfigError naming `option` for figures and recordings of a run that no fixed matrix
+/// mixes: partial views cannot be asked for, and what is recorded is what all agents send.
+void require_recordable(const TrainConfig& config, std::string_view option);
 
 /// Rounds that are measured for --round-deadline auto; they begin together.
 inline constexpr long measured_rounds = 5;

@@ -228,23 +228,29 @@ std::string spent_text(const TrainResult& result, const TrainConfig& config) {
 /// What rounds with a deadline went on without; empty without one.
 std::string late_text(const TrainResult& result, const TrainConfig& config) {
     if (!config.round_deadline) return {};
-    std::int64_t expected = 0, missing = 0;
+    std::int64_t expected = 0, missing = 0, later = 0;
     std::vector<std::string> behind;
     for (const RankFigures& rank : result.ranks) {
         expected += rank.late.expected;
         missing += rank.late.missing;
+        later += rank.late.used_late;
         if (rank.late.skipped > 0)
             behind.push_back(fmt::format("{} by agent{} {}",
                                          rank.late.skipped,
                                          rank.agents.size() == 1 ? "" : "s",
                                          fmt::join(rank.agents, ", ")));
     }
-    return verdict_line("late",
-                        fmt::format("rounds went on without {:.1f}% of the messages{}{}",
-                                    100 * static_cast<double>(missing) /
-                                        static_cast<double>(std::max<std::int64_t>(expected, 1)),
-                                    behind.empty() ? "" : "; rounds missed: ",
-                                    fmt::join(behind, "; ")));
+    const auto percent = [&](std::int64_t part) {
+        return 100 * static_cast<double>(part) /
+               static_cast<double>(std::max<std::int64_t>(expected, 1));
+    };
+    return verdict_line(
+        "late",
+        fmt::format("rounds went on without {:.1f}% of the messages{}{}{}",
+                    percent(missing),
+                    later == 0 ? "" : fmt::format(", {:.1f}% were used later", percent(later)),
+                    behind.empty() ? "" : "; rounds missed: ",
+                    fmt::join(behind, "; ")));
 }
 
 /// Whether ranks share cores of one host. Agents with identities have reasons for processes of
@@ -397,7 +403,8 @@ Json json_of(const std::vector<RankFigures>& ranks) {
         json.back()["messages"] = {{"expected", mine.late.expected},
                                    {"missing", mine.late.missing},
                                    {"late", mine.late.late},
-                                   {"unsent", mine.late.unsent}};
+                                   {"unsent", mine.late.unsent},
+                                   {"used_late", mine.late.used_late}};
     }
     return json;
 }
@@ -478,8 +485,10 @@ void add_judgement(Json& json, const TrainResult& result) {
 void add_suspected(Json& json, const TrainResult& result) {
     if (result.evaluation.records.liars > 0) json["liars"] = result.evaluation.records.liars;
     for (const SuspectedAgent& one : result.suspected)
-        json["suspected"].push_back(
-            {{"agent", one.number}, {"by", one.by}, {"neighbours", one.neighbours}});
+        json["suspected"].push_back({{"agent", one.number},
+                                     {"by", one.by},
+                                     {"neighbours", one.neighbours},
+                                     {"lacks_noise", one.lacks_noise}});
 }
 
 void add_costs(Json& json, const TrainResult& result) {

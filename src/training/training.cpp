@@ -121,6 +121,7 @@ void TrainingLoop::run_round() {
         if (stop_requested_()) run_.network.call_meeting();
         if (progress_.rounds < meeting) return;
         run_.network.meet(meeting);
+        trainer_.take_late();
         if (!measured_) measure_deadline();
     }
     stopped_ = stops();
@@ -261,6 +262,7 @@ TrainerOptions trainer_options(const PreparedRun& prepared, Eigen::Index dimensi
     options.threads = run.config.threads;
     if (run.config.round_deadline)
         options.deadline = *run.config.round_deadline > 0 ? *run.config.round_deadline : infinity;
+    options.max_lag = run.config.max_lag;
     options.faults = run.config.faults;
     options.faults_seed = run.config.task.seed;
     options.lies = lies_by_place(run);
@@ -374,6 +376,8 @@ TrainingRounds::TrainingRounds(OpenRun& open,
       loop_(open, trainer_, listener, stop_requested) {
     const Run& run = open.prepared.run;
     if (run.config.secure_sum) trainer_.use_secure_sums(std::move(open.sums));
+    if (run.config.robust.on())
+        trainer_.check_shared_noise(shared_noise_check(run, open.rings, trainer_.models().rows()));
     if (open.prepared.resumption) go_on(trainer_, *open.prepared.resumption, run);
     open.recorders.observe(trainer_);
     run.network.watch_for_stalls(

@@ -156,5 +156,30 @@ TEST(CollectedValues, AreRefusedNamingTheAgent) {
                 }).starts_with("model for evaluation from agent 6: coordinate 101 is nan"));
 }
 
+TEST(StableShare, KeepsDelayedMixingStableAndNotMuchMoreDoes) {
+    for (const int ring : {5, 8})
+        for (const long lag : {0L, 1L, 2L, 4L, 16L}) {
+            const Eigen::MatrixXd mixing = test::topography_of(Topology::ring, ring).mixing.dense();
+            const Eigen::MatrixXd apart = Eigen::MatrixXd::Identity(ring, ring) - mixing;
+            const auto spread = [&](double share) {
+                std::vector<Eigen::VectorXd> past(static_cast<std::size_t>(lag) + 1,
+                                                  Eigen::VectorXd::Unit(ring, 0));
+                for (int t = 0; t < 4000; ++t) {
+                    const Eigen::VectorXd next = past.back() - share * apart * past.front();
+                    past.erase(past.begin());
+                    past.push_back(next);
+                }
+                return (past.back().array() - 1.0 / ring).matrix().norm();
+            };
+            const double share = stable_share(lag, 2 / 3.0);
+            EXPECT_LT(spread(share), 1e-3) << ring << ", " << lag;
+            if (lag == 0) {
+                EXPECT_EQ(share, 1);
+            } else {
+                EXPECT_GT(spread(1.5 * share), 1) << ring << ", " << lag;
+            }
+        }
+}
+
 }  // namespace
 }  // namespace sotto

@@ -1,5 +1,6 @@
 #include "audit/recorded_messages.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ TEST(RecordedMessages, KnowTheNoiseOfSeedsThatMembersHold) {
             EXPECT_TRUE(recorded.step().known_noise(u, 1) == noise) << u;
             EXPECT_GT(noise.norm(), 0);
         }
-    EXPECT_TRUE(recorded.leaked_seeds().empty());
+    EXPECT_TRUE(recorded.leak_findings().empty());
     // Nobody else's seed tells anything about noise of one's own.
     const RecordingRun independent({"Independent", "ldp"});
     RecordedMessages others(independent.views(), pair_view, independent.process(), 1);
@@ -103,7 +104,9 @@ TEST(RecordedMessages, NameSeedsThatMembersHoldAgainstThePlan) {
     std::filesystem::remove(run.views() / "1" / "seeds.json");
     record_seeds(run.views(), run.plan(), run.rings()[1]);
     const RecordedMessages recorded(run.views(), pair_view, run.process(), 1);
-    EXPECT_EQ(recorded.leaked_seeds(), (std::vector<std::pair<int, int>>{{1, foreign}}));
+    ASSERT_EQ(recorded.leak_findings().size(), 1U);
+    expect_contains(recorded.leak_findings().front(),
+                    fmt::format("agent 1 holds the seed of group {}", foreign));
     const auto& holders = recorded.knowledge().groups[static_cast<std::size_t>(foreign)].members;
     EXPECT_TRUE(std::ranges::is_sorted(holders));
     EXPECT_TRUE(std::ranges::binary_search(holders, 1));

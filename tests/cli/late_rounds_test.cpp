@@ -90,6 +90,53 @@ TEST_F(LateRounds, GoOnWithoutSilentAndSlowAgents) {
               std::string::npos);
 }
 
+TEST_F(LateRounds, CountWhatComesLaterWhereAgentsMayBeApart) {
+    const Arguments quiet{"--mechanism", "none"};
+    const Outcome undisturbed = run_sotto(directory_, 4, training(quiet, "undisturbed"));
+    ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.text();
+    Arguments apart = quiet;
+    apart.insert(apart.end(), {"--round-deadline", "5", "--max-lag", "2", "--eval-every", "20"});
+    const Outcome outcome = run_sotto(directory_, 4, training(apart));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json reached = summary(), wanted = summary("undisturbed");
+    EXPECT_NEAR(reached.at("test_loss_mean_model").get<double>(),
+                wanted.at("test_loss_mean_model").get<double>(),
+                0.01);
+    // Within this deadline nothing is lost, and after each meeting everything is there.
+    EXPECT_GT(sum_of(reached, "missing"), 0);
+    EXPECT_EQ(sum_of(reached, "used_late"), sum_of(reached, "missing"));
+    EXPECT_EQ(sum_of(reached, "late"), 0);
+}
+
+TEST_F(LateRounds, AreAudited) {
+    const Outcome outcome = run_sotto(directory_,
+                                      4,
+                                      {"audit",
+                                       "--topology",
+                                       "complete",
+                                       "--rounds",
+                                       "15",
+                                       "--round-deadline",
+                                       "0.2",
+                                       "--faults",
+                                       "silent:0.3,slow:2:30",
+                                       "--view",
+                                       "all-messages:3",
+                                       "--hypothesis",
+                                       "constant",
+                                       "--json",
+                                       "audit.json"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const Json audit = json_of(directory_ / "audit.json");
+    EXPECT_EQ(audit.at("consistent"), true);
+    EXPECT_EQ(audit.at("noise_as_accounted"), true);
+    EXPECT_GT(audit.at("messages_missed").get<int>(), 5);
+    const Json& constant = audit.at("hypotheses").at(0);
+    EXPECT_LE(constant.at("mu_of_run").get<double>(), constant.at("mu_theory").get<double>());
+    EXPECT_LE(constant.at("mu_lower").get<double>(), constant.at("mu_of_run").get<double>());
+    EXPECT_GE(constant.at("mu_upper").get<double>(), constant.at("mu_of_run").get<double>());
+}
+
 TEST_F(LateRounds, MeasureADeadlineAndSayIt) {
     Arguments arguments = training({"--round-deadline", "auto"});
     std::erase(arguments, "--quiet");
@@ -158,6 +205,7 @@ TEST_F(LateRounds, RefuseWhatNeedsEveryMessage) {
     }
     expect_refused(directory_, training({"--round-deadline", "1", "--agents", "3"}), 2, "mpirun");
     expect_refused(directory_, training({"--round-deadline", "0"}), 2, "round-deadline");
+    expect_refused(directory_, training({"--max-lag", "2"}), 2, "max-lag");
 }
 
 }  // namespace

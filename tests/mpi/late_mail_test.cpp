@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "mpi/mpi_main.hpp"
@@ -138,6 +140,56 @@ TEST_P(LateMessages, AreLeftOutAndDroppedWhenTheyCome) {
         EXPECT_EQ(said, agent == slow ? 0b101U : (with_slow ? 0b100U : 0b111U)) << agent;
     }
     late.network->meet(4);
+}
+
+TEST_P(LateMessages, ComeLaterWhereAgentsMayBeApart) {
+    Late late(GetParam());
+    const int ranks = late.network->processes(), own = late.network->process();
+    if (ranks == 1) return;
+    constexpr long lag = 3;
+    const int slow = ranks - 1;
+    late.network->set_lag(lag);
+    (void)late.exchange(0, 60);
+    late.network->meet(1);
+    // The others go on for three rounds without waiting, and wait then until it is there.
+    const auto start = Clock::now();
+    if (own == slow) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::vector<std::pair<int, long>> came_late;
+    const auto deliver = [&](const LateMessage& message) {
+        EXPECT_EQ(message.local, 0U);
+        EXPECT_EQ(std::ssize(message.values), dimension);
+        const int agent = static_cast<int>(message.place);
+        EXPECT_EQ(message.values[dimension - 1], value(agent, message.round));
+        came_late.emplace_back(agent, message.round);
+        return true;
+    };
+    std::vector<std::pair<int, long>> on_time;
+    for (long round = 1; round <= 8; ++round) {
+        const auto came = late.exchange(round, 60);
+        for (int agent = 0; agent < ranks; ++agent)
+            if (agent != own && came[static_cast<std::size_t>(agent)])
+                on_time.emplace_back(agent, round);
+        late.network->deliver_late(deliver);
+        if (own != slow && round == 5) {
+            EXPECT_GT(seconds_since(start), 0.45);
+        }
+    }
+    late.network->meet(9);
+    late.network->set_deadline(after(60));
+    (void)late.exchange(9, 60);
+    late.network->deliver_late(deliver);
+    // Every message of rounds 1 to 8 has come once.
+    for (int agent = 0; agent < ranks; ++agent)
+        for (long round = 1; round <= 8 && agent != own; ++round) {
+            const std::pair<int, long> one(agent, round);
+            EXPECT_EQ(std::ranges::count(on_time, one) + std::ranges::count(came_late, one), 1)
+                << agent << ", round " << round;
+        }
+    EXPECT_EQ(late.network->late_counts().used_late, std::ssize(came_late));
+    if (own != slow) {
+        EXPECT_EQ(std::ranges::count(came_late, std::pair(slow, 1L)), 1);
+    }
+    late.network->meet(10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Links, LateMessages, testing::Values(false, true));

@@ -76,6 +76,14 @@ def open_browser(width=1280, height=1000, dark=False):
     return webdriver.Chrome(service=Service(DRIVER), options=options)
 
 
+def time_beside_others(seconds=0.3):
+    """How many times as long as on an idle machine something takes now: time per time of the processor, of a busy loop."""
+    start, used = time.perf_counter(), time.process_time()
+    while time.perf_counter() < start + seconds:
+        pass
+    return max(1.0, (time.perf_counter() - start) / (time.process_time() - used))
+
+
 class Page:
     def __init__(self, browser, path):
         self.browser = browser
@@ -552,11 +560,12 @@ class ReportPageTimes(InBrowser):
 
     def expect_opens_within(self, milliseconds, run, report):
         times = []
-        while not times or (min(times) >= milliseconds and len(times) < 10):  # the machine may be busy
+        while not times or (min(times) >= milliseconds and len(times) < 10):
+            busy = time_beside_others()
             page = Page(self.browser, f"{run}/report.html")
-            times.append(page.drawn)
+            times.append(page.drawn / min(busy, time_beside_others()))
         print(f"{run}: {report['bytes'] / 1e6:.2f} MB, made in {report['seconds']:.1f} s, "
-              f"drawn after {', '.join(f'{t:.0f}' for t in times)} ms")
+              f"drawn after {', '.join(f'{t:.0f}' for t in times)} ms of an idle machine")
         self.assertLess(min(times), milliseconds)
         self.assertEqual(page.errors(), [])
         return page

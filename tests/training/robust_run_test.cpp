@@ -53,9 +53,28 @@ TEST(RobustRun, NamesLiars) {
     const TrainResult result = test::train(lying_config(folder, "clip", "lie:noise:4:100"));
     EXPECT_EQ(result.evaluation.records.liars, 1);
     ASSERT_EQ(result.suspected.size(), 1U);
-    EXPECT_EQ(result.suspected[0], (SuspectedAgent{4, 5, 5}));
+    EXPECT_EQ(result.suspected[0], (SuspectedAgent{4, 5, 5, 0}));
     expect_contains(text_of_suspected(result.suspected), "agent 4 by 5 of 5 neighbours");
+    expect_contains(text_of_suspected(result.suspected), "(where nobody lies");
+    expect_contains(text_of_suspected({{4, 5, 5, 5}}),
+                    "agent 4 by 5 of 5 neighbours, without the noise that they share (messages of");
+    expect_contains(text_of_suspected({{4, 5, 5, 2}}), "2 of them without the noise");
     EXPECT_EQ(text_of_suspected({}), "");
+    EXPECT_EQ(text_of_suspected({{7, 2, 3, 0}}).find("(where nobody lies"),
+              std::string("agent 7 by 2 of 3 neighbours ").size());
+}
+
+TEST(RobustRun, FindsByAnyRuleWhoLeavesItsSharedNoiseOut) {
+    for (const char* rule : {"clip", "clip:1e9", "trimmed:1"})
+        for (const char* lie : {"lie:no-pair-noise:4", "lie:wrong-sign:4", "lie:inner-product:4"}) {
+            const TemporaryFolder folder;
+            TrainConfig config = lying_config(folder, rule, lie);
+            config.plan.rounds = 200;
+            const TrainResult result = test::train(config);
+            ASSERT_EQ(result.suspected.size(), 1U) << rule << lie;
+            EXPECT_EQ(result.suspected[0].number, 4) << rule << lie;
+            EXPECT_EQ(result.suspected[0].lacks_noise, 5) << rule << lie;
+        }
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ class MixingMatrix {
     /// W = 11^T/n over all agents, for any graph: averaging by a trusted aggregator.
     [[nodiscard]] static MixingMatrix average(int agents);
 
+    /// (1 - share) I + share W. @param share in (0, 1].
+    [[nodiscard]] MixingMatrix damped(double share) const;
+
     [[nodiscard]] int agents() const { return static_cast<int>(sparse_.rows()); }
     [[nodiscard]] double weight(int u, int v) const { return sparse_.coeff(u, v); }
     /// Closed neighbourhood of u, ascending, including entries with weight 0, and its weights.

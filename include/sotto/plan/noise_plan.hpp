@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,9 +129,13 @@ inline constexpr std::uint64_t most_plan_bytes = std::uint64_t{1} << 30;
 /// own copies; 0 without noise.
 [[nodiscard]] double largest_deviation(const NoisePlan& plan);
 
-/// The plan with `factor` > 0 times the noise, on a grid that is at least as fine beside it, by less
-/// than a factor of 2 finer.
+/// The plan with `factor` > 0 times the noise, on a grid that is at least as fine beside it, by
+/// less than a factor of 2 finer.
 [[nodiscard]] NoisePlan scaled(NoisePlan plan, double factor);
+
+/// The plan without the terms of streams that are not wanted: what somebody who holds some seeds
+/// knows of everybody's noise. It need not pass validate().
+[[nodiscard]] NoisePlan with_streams(NoisePlan plan, const std::function<bool(int stream)>& wanted);
 
 /// Smallest grid step for the noise of a plan: 2^finest_grid_log2 of largest_deviation, so that
 /// noise 32 times as large keeps all its bits; 8 times that step for Laplace noise, whose tail is

@@ -383,6 +383,12 @@ RecordingHeader RecordingFileReader::common_header(bool itself) const {
     return header;
 }
 
+long RecordingFileReader::number_in_header(const char* field, long least, long most) const try {
+    return header_->root().at(field).integer<long>(least, most);
+} catch (const std::exception& error) {
+    throw failure(fmt::format("its header cannot be read: {}", error.what()));
+}
+
 void RecordingFileReader::expect_records(Eigen::Index values, int gossip_steps) {
     Eigen::Index announced = 0;
     try {

@@ -235,6 +235,8 @@ class RecordingFileReader {
             throw failure(error.what());
         }
     }
+    /// A whole number in these limits. @throws DataError for another value.
+    [[nodiscard]] long number_in_header(const char* field, long least, long most) const;
     /// The fields all recordings have, checked.
     /// @param itself whether single receivers include the agent itself.
     [[nodiscard]] RecordingHeader common_header(bool itself) const;

@@ -22,12 +22,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr NameTable<WireContent, 2> content_names{
-    {{{WireContent::messages, "messages"}, {WireContent::shares, "shares"}}}};
+constexpr NameTable<WireContent, 3> content_names{{{{WireContent::messages, "messages"},
+                                                    {WireContent::shares, "shares"},
+                                                    {WireContent::steps, "steps"}}}};
+constexpr long most_step_rounds = 1000000;
 
 }  // namespace
 
 Eigen::Index WireHeader::values_per_record() const {
+    if (content == WireContent::steps) return record_prefix + rounds + dimension;
     return record_prefix +
            dimension * std::ssize(content == WireContent::shares ? neighbours : outputs);
 }
@@ -38,14 +41,30 @@ struct WireRecorder::Wire {
           file(private_folder(folder, header.agent) / "messages.bin",
                wire_format,
                header,
-               {{"content", content_names.name_of(header.content)}},
+               own_fields(header),
                header.values_per_record()) {}
+    static nlohmann::ordered_json own_fields(const WireHeader& header) {
+        nlohmann::ordered_json json{{"content", content_names.name_of(header.content)}};
+        if (header.content == WireContent::steps) json["rounds"] = header.rounds;
+        return json;
+    }
     /// Coordinate `first` of a column.
     [[nodiscard]] double* values(Eigen::Index column, Eigen::Index first) {
         return file.values(record_prefix + header.dimension * column + first);
     }
+    /// Steps: empty records up to this round.
+    void pass_rounds(long round) {
+        for (; next_round < round; ++next_round) {
+            file.begin(next_round, 0, 0);
+            std::fill_n(file.values(record_prefix), header.rounds + header.dimension, 0.0);
+            file.append();
+        }
+    }
     WireHeader header;
     RecordingFileWriter file;
+    // Of steps: what has not been sent yet.
+    long next_round = 0;
+    Eigen::VectorXd holds, step;
 };
 
 WireRecorder::WireRecorder(const fs::path& folder,
@@ -57,7 +76,9 @@ WireRecorder::WireRecorder(const fs::path& folder,
         WireHeader header{
             recording_header(
                 agent, graph, plan, setup.dimension, setup.gossip_steps, setup.key_epoch),
-            setup.content};
+            setup.content,
+            setup.rounds};
+        if (setup.content == WireContent::steps) header.gossip_steps = 1;
         if (!plan.same_message_to_all() || setup.content == WireContent::shares)
             header.outputs = header.neighbours;
         wires_.push_back(std::make_unique<Wire>(header, folder));
@@ -66,8 +87,33 @@ WireRecorder::WireRecorder(const fs::path& folder,
 
 WireRecorder::~WireRecorder() = default;
 
+void WireRecorder::add_step(Wire& wire, long round, const OwnRound& own) {
+    if (own.gossip_step != 0) return;  // of mixed models, which are known
+    const WireHeader& header = wire.header;
+    if (wire.holds.size() == 0) {
+        wire.holds = Eigen::VectorXd::Zero(header.rounds);
+        wire.step = Eigen::VectorXd::Zero(header.dimension);
+    }
+    for (const long owed : own.owed) wire.holds(owed) = 1;
+    wire.holds(round) = 2;
+    wire.step += own.before - own.message;
+    if (!own.sent) return;
+    wire.pass_rounds(round);
+    wire.file.begin(round, 0, own.step_size);
+    std::ranges::copy(wire.holds, wire.file.values(record_prefix));
+    std::ranges::copy(wire.step, wire.values(0, header.rounds));
+    wire.file.append();
+    wire.next_round = round + 1;
+    wire.holds.setZero();
+    wire.step.setZero();
+}
+
 void WireRecorder::on_message(long round, std::size_t local_index, const OwnRound& own) {
     Wire& wire = *wires_[local_index];
+    if (wire.header.content == WireContent::steps) {
+        add_step(wire, round, own);
+        return;
+    }
     wire.file.begin(round, own.gossip_step, own.step_size);
     if (wire.header.content == WireContent::shares) return;
     const Eigen::Index column = wire.header.column_of(own.receiver);
@@ -90,11 +136,15 @@ void WireRecorder::on_share(long /*round*/,
 }
 
 void WireRecorder::on_mixed(long /*round*/, std::size_t local_index) {
-    wires_[local_index]->file.append();
+    Wire& wire = *wires_[local_index];
+    if (wire.header.content != WireContent::steps) wire.file.append();
 }
 
 void WireRecorder::finish() {
-    for (const auto& wire : wires_) wire->file.finish();
+    for (const auto& wire : wires_) {
+        if (wire->header.content == WireContent::steps) wire->pass_rounds(wire->header.rounds);
+        wire->file.finish();
+    }
 }
 
 WireReader::WireReader(const fs::path& file)
@@ -103,6 +153,8 @@ WireReader::WireReader(const fs::path& file)
     header_.content = file_->name_in_header(content_names, "content");
     if (header_.content == WireContent::shares && header_.outputs != header_.neighbours)
         throw file_->failure("its shares are not for each neighbour");
+    if (header_.content == WireContent::steps)
+        header_.rounds = file_->number_in_header("rounds", 1, most_step_rounds);
     file_->expect_records(header_.values_per_record(), header_.gossip_steps);
 }
 
@@ -119,8 +171,14 @@ bool WireReader::next(WireRecord& record) {
     record.step_size = values[2];
     const std::span<const double> content = values.subspan(record_prefix);
     const Eigen::Index columns = std::ssize(header_.outputs);
+    if (header_.content != WireContent::shares) file_->require_finite(content);
+    if (header_.content == WireContent::steps) {
+        record.holds = Eigen::Map<const Eigen::VectorXd>(content.data(), header_.rounds);
+        record.messages = Eigen::Map<const Eigen::MatrixXd>(
+            content.data() + header_.rounds, header_.dimension, 1);
+        return true;
+    }
     if (header_.content == WireContent::messages) {
-        file_->require_finite(content);
         record.messages =
             Eigen::Map<const Eigen::MatrixXd>(content.data(), header_.dimension, columns);
         return true;

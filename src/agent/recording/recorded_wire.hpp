@@ -19,13 +19,18 @@ class RecordingFileReader;
 
 enum class WireContent {
     messages,  ///< as decrypted by their receivers
-    shares     ///< secure sums: masked words per neighbour
+    shares,    ///< secure sums: masked words per neighbour
+    /// What messages change, where some are missing, or mixed by a robust rule: x - m, x the model
+    /// that its sender and whoever saw all messages before know. One record a round, empty where
+    /// nothing was sent.
+    steps
 };
 
 /// Of what an agent sends. Its own copy of a message is not sent: outputs for single receivers are
 /// its neighbours.
 struct WireHeader : RecordingHeader {
     WireContent content = WireContent::messages;
+    long rounds = 0;  ///< of steps
 
     /// Eight-byte numbers per record in the file.
     [[nodiscard]] Eigen::Index values_per_record() const;
@@ -36,8 +41,11 @@ struct WireRecord {
     long round = 0;
     int gossip_step = 0;
     double step_size = 0;  ///< eta_t
-    /// dimension x outputs; zeros if nobody was sent anything. Empty with shares.
+    /// dimension x outputs; zeros if nobody was sent anything. Empty with shares. Of steps, one.
     Eigen::MatrixXd messages;
+    /// Of steps, what the message holds of every round: nothing (0), noise (1), or noise and
+    /// contribution (2), each times eta of that round. Empty otherwise.
+    Eigen::VectorXd holds;
     Words shares;  ///< dimension x neighbours, modulo 2^64. Empty with messages.
 };
 
@@ -50,6 +58,7 @@ class WireRecorder final : public RoundObserver {
         WireContent content = WireContent::messages;
         int gossip_steps = 1;
         std::uint32_t key_epoch = 0;
+        long rounds = 0;  ///< with steps
     };
     /// @param local_agents of the Trainer, same order.
     /// @throws ConfigError if a folder or file cannot be made.
@@ -75,6 +84,7 @@ class WireRecorder final : public RoundObserver {
 
   private:
     struct Wire;
+    static void add_step(Wire& wire, long round, const OwnRound& own);
     std::vector<std::unique_ptr<Wire>> wires_;
 };
 

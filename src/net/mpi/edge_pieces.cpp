@@ -96,10 +96,9 @@ void EdgePieces::pack(std::size_t j, std::int64_t piece, Eigen::Index count) {
     if (encrypted_) cipher_to(j).seal(address, target, sealed());
 }
 
-void EdgePieces::open(std::size_t j, std::int64_t piece, Eigen::Index count) {
+void EdgePieces::open(std::size_t j, const ChunkAddress& address, Eigen::Index count) {
     const std::span<std::uint8_t> plain = received_.plain(j, count, encrypted_);
-    cipher_from(j).open(
-        address_of(piece), {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
+    cipher_from(j).open(address, {plain.data(), plain.size() + LinkCipher::tag_size}, plain);
 }
 
 void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
@@ -121,7 +120,7 @@ void EdgePieces::swap(std::int64_t piece, Eigen::Index count) {
     });
     if (!encrypted_) return;
     for (std::size_t j = 0; j < received_.messages.size(); ++j)
-        if (received_.messages[j] > 0) open(j, piece, count);
+        if (received_.messages[j] > 0) open(j, address_of(piece), count);
 }
 
 std::span<const std::uint8_t> EdgePieces::swap_until(Clock::time_point deadline,
@@ -129,16 +128,12 @@ std::span<const std::uint8_t> EdgePieces::swap_until(Clock::time_point deadline,
     sent_.set_counts(count, encrypted_);
     received_.set_counts(count, encrypted_);
     const auto largest = static_cast<std::size_t>(std::ranges::max(received_.sizes));
-    const auto part = [](Room& room, std::size_t j) {
-        return std::span(room.bytes.data() + room.starts[j],
-                         static_cast<std::size_t>(room.sizes[j]));
-    };
     for (std::size_t j = 0; j < sent_.messages.size(); ++j) {
         if (sent_.messages[j] == 0) continue;
         const std::size_t to = links_.destinations()[j];
         // The nonce authenticates what the header says.
         pack(j, mail_.used_of(to, id_.round), count);
-        mail_.send(id_, to, part(sent_, j));
+        mail_.send(id_, to, sent_.part(j));
         bytes_sent_ += sent_.sizes[j];
     }
     const auto active = [](const Room& room, std::span<const std::size_t> neighbours) {
@@ -156,23 +151,40 @@ std::span<const std::uint8_t> EdgePieces::swap_until(Clock::time_point deadline,
     for (std::size_t j = 0; j < came_.size(); ++j) {
         const auto bytes = mail_.of(id_, links_.sources()[j]);
         if (!bytes || received_.messages[j] == 0) continue;
-        const auto own = part(received_, j);
-        if (bytes->size() != own.size())
-            throw NetworkError(fmt::format(
-                "{} sent {} bytes in round {}, step {} (allowed: {}); it does not keep to the "
-                "protocol",
-                world_.name_of(links_.neighbours()[links_.sources()[j]]),
-                bytes->size(),
-                id_.round,
-                id_.step,
-                own.size()));
-        std::ranges::copy(*bytes, own.begin());
         const std::size_t from = links_.sources()[j];
-        if (encrypted_) open(j, mail_.used_by(from), count);
-        mail_.use(from);
+        take(j, {id_.round, mail_.used_by(from)}, *bytes, count);
+        mail_.use(from, id_.round);
         came_[j] = 1;
     }
     return came_;
+}
+
+void EdgePieces::take(std::size_t j,
+                      const Late& header,
+                      std::span<const std::byte> bytes,
+                      Eigen::Index count) {
+    const std::span<std::byte> own = received_.part(j);
+    if (bytes.size() != own.size())
+        throw NetworkError(fmt::format(
+            "{} sent {} bytes in round {}, step {} (allowed: {}); it does not keep to the "
+            "protocol",
+            world_.name_of(links_.neighbours()[links_.sources()[j]]),
+            bytes.size(),
+            header.round,
+            id_.step,
+            own.size()));
+    std::ranges::copy(bytes, own.begin());
+    if (encrypted_) open(j, {header.round, id_.step, header.used}, count);
+}
+
+std::optional<EdgePieces::Late> EdgePieces::take_late(std::size_t j, Eigen::Index count) {
+    const std::size_t from = links_.sources()[j];
+    if (received_.messages[j] == 0) return std::nullopt;
+    const auto letter = mail_.take_late(from);
+    if (!letter) return std::nullopt;
+    const Late header{static_cast<long>(letter->id.round), letter->used};
+    take(j, header, letter->content(), count);
+    return header;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -95,6 +96,15 @@ class EdgePieces {
     /// @return whether the messages of each source have come.  @throws CryptoError as swap;
     /// NetworkError for a message of another length.
     std::span<const std::uint8_t> swap_until(Clock::time_point deadline, Eigen::Index count);
+    /// Header of a message of an earlier round.
+    struct Late {
+        long round = 0;
+        std::uint32_t used = 0;
+    };
+    /// Opens the oldest message of a source that came after its round was over, as received(); none
+    /// if there is none. After swap_until(). Who uses it says so: mail().use().
+    /// @throws as swap_until.
+    [[nodiscard]] std::optional<Late> take_late(std::size_t j, Eigen::Index count);
     [[nodiscard]] LateMail& mail() { return mail_; }
     [[nodiscard]] const LateMail& mail() const { return mail_; }
 
@@ -129,6 +139,10 @@ class EdgePieces {
         [[nodiscard]] std::size_t size_of(Eigen::Index count) const {
             return piece_bytes(precision, static_cast<std::size_t>(count));
         }
+        /// With its tag.
+        [[nodiscard]] std::span<std::byte> part(std::size_t j) {
+            return {bytes.data() + starts[j], static_cast<std::size_t>(sizes[j])};
+        }
         void make_room(Eigen::Index longest, bool encrypted);
         [[nodiscard]] std::size_t tags_before(std::size_t j, bool encrypted) const {
             return encrypted ? j * LinkCipher::tag_size : 0;
@@ -149,7 +163,12 @@ class EdgePieces {
         return {id_.round, id_.step, parts ? 2 * piece + part : piece};
     }
     void pack(std::size_t j, std::int64_t piece, Eigen::Index count);
-    void open(std::size_t j, std::int64_t piece, Eigen::Index count);
+    void open(std::size_t j, const ChunkAddress& address, Eigen::Index count);
+    /// Puts a whole message in its place, opened.
+    void take(std::size_t j,
+              const Late& header,
+              std::span<const std::byte> bytes,
+              Eigen::Index count);
     /// By neighbour: its messages' numbers, one message after the other.
     [[nodiscard]] std::vector<std::vector<std::uint8_t>> sealed_rests(
         std::int64_t piece, std::span<const std::vector<std::int32_t>* const> sent);

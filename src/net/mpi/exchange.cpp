@@ -178,13 +178,37 @@ std::optional<std::uint32_t> MpiExchange::used_by(std::size_t local, std::size_t
     return std::nullopt;
 }
 
+void MpiExchange::deliver_late(const LateDelivery& deliver) {
+    const Eigen::Index count = longest_;  // of whole messages
+    for (std::size_t j = 0; j < links_.sources().size(); ++j)
+        while (const auto late = pieces_.take_late(j, count)) {
+            bool used = false;
+            for (std::size_t e = 0; e < links_.incoming().size(); ++e) {
+                const LinkEnd& link = links_.incoming()[e];
+                const std::size_t message = received_.of_links()[e];
+                if (link.neighbour != j || message == MessageNumbers::none) continue;
+                if (precision_ != MessagePrecision::float64) widen_one(message, count);
+                const std::span<const double> values(received(message, count),
+                                                     static_cast<std::size_t>(count));
+                used |= deliver({link.local, link.place, late->round, late->used, values});
+            }
+            if (used) pieces_.mail().use_late(links_.sources()[j], late->round);
+        }
+}
+
+void MpiExchange::widen_one(std::size_t message, Eigen::Index count) {
+    unpack(message,
+           count,
+           {widened_.data() + message * static_cast<std::size_t>(longest_),
+            static_cast<std::size_t>(count)});
+}
+
 void MpiExchange::widen_received(Eigen::Index count) {
     const std::span<const std::size_t> messages = received_.of_neighbours();
     const auto all = std::reduce(messages.begin(), messages.end());
     const auto room = static_cast<std::size_t>(longest_);
     if (widened_.size() < all * room) widened_.resize(all * room);
-    for (std::size_t m = 0; m < all; ++m)
-        unpack(m, count, {widened_.data() + m * room, static_cast<std::size_t>(count)});
+    for (std::size_t m = 0; m < all; ++m) widen_one(m, count);
 }
 
 void MpiExchange::fill_columns(std::span<const Outgoing> outgoing,

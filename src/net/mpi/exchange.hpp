@@ -29,6 +29,8 @@ class MpiExchange {
              std::optional<Clock::time_point> deadline = std::nullopt);
 
     /// See NeighbourExchange.
+    /// NeighbourExchange::deliver_late.
+    void deliver_late(const LateDelivery& deliver);
     [[nodiscard]] std::optional<std::uint32_t> used_by(std::size_t local, std::size_t place) const;
 
   private:
@@ -49,6 +51,7 @@ class MpiExchange {
     /// Sends and receives what found no room in the piece.
     void swap_rest(std::int64_t piece, Eigen::Index count);
     void widen_received(Eigen::Index count);
+    void widen_one(std::size_t message, Eigen::Index count);
     /// @throws NetworkError naming the sender of an invalid message.
     void unpack(std::size_t message, Eigen::Index count, std::span<double> values);
     /// Rethrows as a NetworkError naming the sender. @param read a message.

@@ -137,13 +137,13 @@ void LateMail::keep(std::size_t source, std::vector<std::byte> bytes) {
         return;
     }
     const bool over = !open_ && id.round == now_.round && id.step == now_.step;
-    if (before(id, now_) || over) {
+    if ((before(id, now_) || over) && (lag_ == 0 || id.round < now_.round - lag_)) {
         ++counts_.late;
         spare_.push_back(std::move(bytes));
         return;
     }
     std::deque<Letter>& kept = kept_[source];
-    if (kept.size() >= most_kept) {
+    if (kept.size() >= most_kept + static_cast<std::size_t>(lag_)) {
         spare_.push_back(std::move(kept.front().bytes));
         kept.pop_front();
     }
@@ -153,8 +153,9 @@ void LateMail::keep(std::size_t source, std::vector<std::byte> bytes) {
 void LateMail::forget_before(ExchangeId id) {
     now_ = id;
     open_ = true;
+    const ExchangeId oldest = lag_ == 0 ? id : ExchangeId{id.round - lag_, 0};
     for (std::deque<Letter>& letters : kept_)
-        while (!letters.empty() && before(letters.front().id, now_)) {
+        while (!letters.empty() && before(letters.front().id, oldest)) {
             spare_.push_back(std::move(letters.front().bytes));
             letters.pop_front();
         }
@@ -163,7 +164,8 @@ void LateMail::forget_before(ExchangeId id) {
 }
 
 bool LateMail::sent_to(std::size_t destination, long round) const {
-    return under_way_[destination].empty() || !on_time(round, destination);
+    const std::size_t allowed = lag_ == 0 ? 0 : most_under_way - 1;
+    return under_way_[destination].size() <= allowed || !on_time(round, destination);
 }
 
 void LateMail::wait(ExchangeId id,
@@ -176,9 +178,11 @@ void LateMail::wait(ExchangeId id,
     forget_before(id);
     const auto all_there = [&] {
         take_all();
-        return std::ranges::all_of(
-                   links_.sources(),
-                   [&](std::size_t j) { return of(id, j) || !on_time(id.round, j); }) &&
+        return std::ranges::all_of(links_.sources(),
+                                   [&](std::size_t j) {
+                                       const bool near = lag_ > 0 && newest_[j] >= id.round - lag_;
+                                       return near || of(id, j) || !on_time(id.round, j);
+                                   }) &&
                std::ranges::all_of(destinations,
                                    [&](std::size_t j) { return sent_to(j, id.round); });
     };
@@ -187,7 +191,7 @@ void LateMail::wait(ExchangeId id,
     // Who is ahead waits for half of the others once more as long; otherwise it would miss their
     // messages in every round.
     world_.wait_until(id, deadline + std::max(deadline - began, Clock::duration::zero()), [&] {
-        return all_there() || half_there(id.round);
+        return all_there() || half_there(id.round - lag_);
     });
     open_ = false;
     for (std::size_t j = 0; j < used_.size(); ++j) {
@@ -213,7 +217,31 @@ const LateMail::Letter* LateMail::letter_of(ExchangeId id, std::size_t source) c
 std::optional<std::span<const std::byte>> LateMail::of(ExchangeId id, std::size_t source) const {
     const Letter* const letter = letter_of(id, source);
     if (letter == nullptr) return std::nullopt;
-    return std::span(letter->bytes).subspan(sizeof(Header));
+    return letter->content();
+}
+
+std::optional<LateMail::Letter> LateMail::take_late(std::size_t source) {
+    std::deque<Letter>& letters = kept_[source];
+    for (auto letter = letters.begin(); letter != letters.end();) {
+        if (!before(letter->id, now_)) {
+            ++letter;
+            continue;
+        }
+        Letter taken = std::move(*letter);
+        letter = letters.erase(letter);
+        if (!used(source, taken.id.round)) return taken;
+        spare_.push_back(std::move(taken.bytes));
+    }
+    return std::nullopt;
+}
+
+bool LateMail::used(std::size_t source, long round) const {
+    const long age = used_[source].last - round;
+    return age < 0 || age >= 32 || (used_[source].rounds >> age & 1U) != 0;
+}
+
+void LateMail::use(std::size_t source, long round) {
+    used_[source].rounds |= 1U << (used_[source].last - round);
 }
 
 bool LateMail::half_there(long round) const {
@@ -235,7 +263,7 @@ std::uint32_t LateMail::used_of(std::size_t neighbour, long round) const {
 }
 
 bool LateMail::on_time(long round, std::size_t source) const {
-    return newest_[source] >= round - rounds_late;
+    return newest_[source] >= round - (rounds_late + lag_);
 }
 
 long LateMail::round_of_neighbours() {

@@ -22,15 +22,32 @@ namespace sotto {
 /// Memory is bounded: at most `most_kept` messages of each sender wait to be read, the newest, and
 /// at most `most_under_way` are under way to each receiver; of another one it gets the header
 /// alone.
+///
+/// With a lag of L rounds nobody waits for a neighbour that is at most so many rounds behind, and
+/// messages of the last L rounds are kept until take_late(). Rounds have one exchange then.
 class LateMail {
   public:
     static constexpr std::size_t most_kept = 8, most_under_way = 4;
+    struct Header {
+        std::int64_t round = 0, step = 0, used = 0;
+    };
+    struct Letter {
+        ExchangeId id;
+        std::uint32_t used = 0;
+        std::vector<std::byte> bytes;  // with its header
+        Clock::time_point came;
+        [[nodiscard]] std::span<const std::byte> content() const {
+            return std::span(bytes).subspan(sizeof(Header));
+        }
+    };
 
     LateMail(MpiWorld& world, const MpiLinks& links) : world_(world), links_(links) {}
     ~LateMail();
     LateMail(const LateMail&) = delete;
     LateMail& operator=(const LateMail&) = delete;
 
+    /// From the next exchange on; at most 16.
+    void set_lag(long rounds) { lag_ = rounds; }
     /// Copies the bytes and sends them to links.neighbours()[destination].
     void send(ExchangeId id, std::size_t destination, std::span<const std::byte> bytes);
     /// Waits until a message of this exchange is here from every neighbour that counts as on time
@@ -48,9 +65,13 @@ class LateMail {
     [[nodiscard]] std::optional<std::span<const std::byte>> of(ExchangeId id,
                                                                std::size_t source) const;
 
+    /// The oldest message of a round before the last exchange, at most the lag old, if none of that
+    /// round has been used; none if there is none. Each comes once.
+    [[nodiscard]] std::optional<Letter> take_late(std::size_t source);
+
     /// Whether others wait for this neighbour: it has sent a message of this round or one of the
-    /// two before, or all have just met. One that was late is not waited for until it is on time
-    /// again.
+    /// 2 + L before, or all have just met. One that was late is not waited
+    /// for until it is on time again.
     [[nodiscard]] bool on_time(long round, std::size_t source) const;
     /// Takes what has come, without waiting for more. @return the round that half of the neighbours
     /// have reached, the lower if they are even; -1: none. One that lies cannot drive the others.
@@ -69,22 +90,18 @@ class LateMail {
     [[nodiscard]] std::uint32_t used_by(std::size_t source) const;
     /// What ours of this round say to a neighbour.
     [[nodiscard]] std::uint32_t used_of(std::size_t neighbour, long round) const;
-    /// Marks the neighbour's message of the last exchange as used.
-    void use(std::size_t source) { used_[source].rounds |= 1U; }
+    /// Marks the neighbour's message of a round as used: the last exchange's, or one of the 31
+    /// before.
+    void use(std::size_t source, long round);
+    void use_late(std::size_t source, long round) {
+        use(source, round);
+        ++counts_.used_late;
+    }
     /// When the messages of the last exchange came.
     [[nodiscard]] const std::vector<Clock::time_point>& arrivals() const { return arrivals_; }
     [[nodiscard]] const LateCounts& counts() const { return counts_; }
 
   private:
-    struct Header {
-        std::int64_t round = 0, step = 0, used = 0;
-    };
-    struct Letter {
-        ExchangeId id;
-        std::uint32_t used = 0;
-        std::vector<std::byte> bytes;  // with its header
-        Clock::time_point came;
-    };
     /// Rounds whose messages were used: bit k is round `last - k`.
     struct Used {
         long last = 0;
@@ -109,11 +126,14 @@ class LateMail {
     void forget_before(ExchangeId id);
     /// Whether half of those on time have reached the round.
     [[nodiscard]] bool half_there(long round) const;
+    /// True also for rounds that are too long ago, or to come.
+    [[nodiscard]] bool used(std::size_t source, long round) const;
     [[nodiscard]] bool sent_to(std::size_t destination, long round) const;
     [[nodiscard]] std::vector<std::byte> buffer(std::size_t bytes);
 
     MpiWorld& world_;
     const MpiLinks& links_;
+    long lag_ = 0;
     ExchangeId now_{-1, 0};    // the exchange that goes on, or was the last
     bool open_ = false;        // it goes on
     std::size_t largest_ = 0;  // of a message; 0: nothing is taken before the first wait()

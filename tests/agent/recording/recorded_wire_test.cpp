@@ -58,6 +58,46 @@ TEST(WireRecorder, WritesWhatIsSentAndZerosWhereNobodyIsSentAnything) {
     EXPECT_FALSE(reader.next(record));
 }
 
+TEST(WireRecorder, WritesWhatMessagesChangeWhereSomeAreMissing) {
+    const TemporaryFolder temporary;
+    const fs::path folder = temporary.path("wire");
+    const NoisePlan plan = test::silent_plan(3);
+    WireRecorder recorder(folder, local, path_of_three, plan, {2, WireContent::steps, 3, 7, 6});
+    const Eigen::Vector2d before(1, 2), message(0.5, 3), mixed(9, 9);
+    const Eigen::VectorXd nothing;
+    const auto say = [&](long round, bool sent, std::vector<long> owed) {
+        recorder.on_message(
+            round,
+            0,
+            {NoiseRow::all_receivers, 0, 0.5, before, nothing, nothing, message, {}, sent, owed});
+        recorder.on_mixed(round, 0);
+        recorder.on_message(round, 0, own_round(NoiseRow::all_receivers, 1, mixed, sent));
+        recorder.on_mixed(round, 0);
+    };
+    say(0, true, {});
+    say(1, false, {});     // silent
+    say(4, true, {2, 3});  // behind
+    recorder.finish();
+
+    WireReader reader(folder / "1" / "messages.bin");
+    EXPECT_EQ(reader.header().rounds, 6);
+    ASSERT_EQ(reader.records(), 6U);
+    const std::vector<std::vector<double>> holds{
+        {2, 0, 0, 0, 0, 0}, {}, {}, {}, {0, 2, 1, 1, 2, 0}, {}};
+    WireRecord record;
+    for (std::size_t t = 0; t < holds.size(); ++t) {
+        ASSERT_TRUE(reader.next(record));
+        EXPECT_EQ(record.round, static_cast<long>(t));
+        if (holds[t].empty()) {
+            EXPECT_TRUE(record.holds.isZero(0)) << t;
+            continue;
+        }
+        EXPECT_EQ(std::vector<double>(record.holds.begin(), record.holds.end()), holds[t]);
+        // The message of round 4 shows the sum of both.
+        EXPECT_EQ(record.messages, (t == 0 ? 1 : 2) * (before - message));
+    }
+}
+
 TEST(WireRecorder, LeavesOutTheCopyAnAgentKeeps) {
     const TemporaryFolder temporary;
     const fs::path folder = temporary.path("wire");
