@@ -4,6 +4,7 @@ long, which is some ten rounds where ten ranks share a core."""
 import json
 import pathlib
 import statistics
+import sys
 import tempfile
 
 import common
@@ -14,6 +15,7 @@ ROUNDS = 50 if common.QUICK else 1000
 SEEDS = [1]
 LATENCY, BITS = 0.0002, 1e9
 GRAPHS = {"ring": ["--topology", "ring"], "Erdos-Renyi, p 0.5": ["--topology", "erdos-renyi", "--edge-probability", "0.5"]}
+GRAPHS = {graph: GRAPHS[graph] for graph in sys.argv[1:]} or GRAPHS
 DEADLINE = ["--round-deadline", "auto"]
 CASES = {
     "undisturbed, all wait": [],

@@ -1,5 +1,5 @@
 """Attack x defence x mechanism: 3 of 20 agents lie (--faults lie), MNIST, softmax, one record protected at epsilon 1; accuracy of honest
-agents' own models. `off` trains as by default, the rules with the plan that they have by default (--variance-cap 1.5)."""
+agents' own models. Names of graphs and of partitions as arguments: those alone. `off` trains as by default, the rules with the plan that they have by default (--variance-cap 1.5)."""
 import json
 import pathlib
 import sys
@@ -23,13 +23,12 @@ def faults_of(lie):
 
 def training(folder, graph, partition, lie, mechanism, rule):
     result = pathlib.Path(folder) / "result.json"
-    said = common.output_of(
+    common.output_of(
         [common.SOTTO, "train", "--quiet", "--json", result, "--task", "softmax", "--data", common.data_file("train-images-idx3-ubyte.gz"),
          "--test-data", common.data_file("t10k-images-idx3-ubyte.gz"), "--partition", PARTITIONS[partition], "--mechanism", mechanism,
          "--adjacency", "record-add-remove", "--epsilon", 1, "--agents", AGENTS, "--graph-seed", 3, "--rounds", ROUNDS, "--gossip-steps", 1,
          "--precision", "float32", "--correction", "none", "--eval-every", ROUNDS, "--optimality-gap", "off", "--noise-seed", 1,
          "--robust", rule, "--run-directory", pathlib.Path(folder) / "run"] + GRAPHS[graph] + faults_of(lie))
-    del said
     summary = json.loads(result.read_text())
     liars = {int(number) for number in LIARS.split("+")}
     suspected = {one["agent"]: one for one in summary.get("suspected", [])}
@@ -45,13 +44,14 @@ def cell(run):
 
 
 def measure(wanted):
-    graphs = [graph for graph in GRAPHS if not wanted or graph in wanted]
+    graphs = [graph for graph in GRAPHS if graph in wanted] or list(GRAPHS)
+    partitions = [partition for partition in PARTITIONS if partition in wanted] or list(PARTITIONS)
     results = {}
     text = (f"MNIST, softmax, epsilon 1 for one record, {AGENTS} agents in one process, {ROUNDS} rounds, one run each; agents "
             f"{LIARS.replace('+', ', ')} lie.\nAccuracy of honest agents' own models; in brackets, of how many liars a neighbour found that "
             "their messages lack the noise that both share.\n")
     for graph in graphs:
-        for partition in PARTITIONS:
+        for partition in partitions:
             name = f"{graph}, {partition}"
             results[name] = {}
             columns = [(mechanism, rule) for mechanism, rule in COLUMNS if rule != "trimmed:3" or graph == "p = .5"]

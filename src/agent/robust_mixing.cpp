@@ -94,6 +94,7 @@ void RobustMixing::begin_round(long round,
                                const StepSchedule& steps,
                                std::uint32_t epoch,
                                std::uint64_t noise_round) {
+    in_round_ = true;
     if (test_) test_->begin_round(epoch, noise_round, steps.at(round));
     if (!spread_) return;
     for (; next_round_ < round; ++next_round_) spread_->pass_round(steps.at(next_round_));
@@ -149,7 +150,7 @@ std::vector<const double*> RobustMixing::tested(int exchange,
     for (std::size_t j = 0; j < heard.size() && test_; ++j) {
         if (j == receiver.own || heard[j] == nullptr) continue;
         receiver.noticed[j].noise_tested = test_->tests(local, j);
-        if (exchange == 0) test_->look(local, j, first, count, heard[j], model);
+        if (exchange == 0 && in_round_) test_->look(local, j, first, count, heard[j], model);
         if (!test_->failed(local, j)) continue;
         receiver.noticed[j].lacks_noise = true;
         heard[j] = nullptr;

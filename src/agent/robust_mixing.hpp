@@ -86,6 +86,8 @@ class RobustMixing {
                      const StepSchedule& steps,
                      std::uint32_t epoch = 0,
                      std::uint64_t noise_round = 0);
+    /// Messages that follow hold no noise of a round: those of final gossip.
+    void end_rounds() { in_round_ = false; }
     /// Coordinates [first, first + count) of the messages of one exchange, as Delivery gives them.
     /// May be called for different agents at once.
     /// @param exchange within the round; those of final gossip count as the round's last.
@@ -152,6 +154,7 @@ class RobustMixing {
     std::optional<HonestSpread> spread_;
     std::optional<SharedNoiseCheck> test_;
     int exchanges_;
+    bool in_round_ = false;
     long next_round_ = 0;
     std::vector<Receiver> receivers_;
 };

@@ -588,6 +588,7 @@ void Trainer::run_final_gossip() {
     if (entry_ != NoiseEntry::gradient)
         throw Error(ExitCode::other, "final gossip of models that noise on messages does not hide");
     const RoundGate::Stay stay = gate_.enter();
+    if (RobustMixing* const robust = mixing_->robust()) robust->end_rounds();
     if (mixing_->schedule().fixed())  // nobody is silent
         for (Outgoing& message : outgoing_) message.to = message.from = {};
     exchange_models(options_.rounds, 0, options_.smoothing.final_gossip);

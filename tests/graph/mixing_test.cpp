@@ -418,5 +418,17 @@ TEST(CheckMixing, RefusesAnotherSize) {
             "mixing matrix: "));
 }
 
+TEST(DampedMixing, MovesPartOfTheWay) {
+    TopologySpec spec;
+    spec.topology = Topology::ring;
+    spec.agents = 5;
+    const Graph ring = make_topology(spec).graph;
+    const MixingMatrix whole = MixingMatrix::from_rule(ring, MixingRule::metropolis);
+    const Eigen::MatrixXd half = 0.25 * whole.dense() + 0.75 * Eigen::MatrixXd::Identity(5, 5);
+    EXPECT_LT((whole.damped(0.25).dense() - half).norm(), 1e-15);
+    EXPECT_EQ(whole.damped(1).dense(), whole.dense());
+    EXPECT_TRUE(whole.damped(0.25).symmetric());
+}
+
 }  // namespace
 }  // namespace sotto

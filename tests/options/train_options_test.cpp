@@ -282,7 +282,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "off\npad-rounds = "
         "false\ncheckpoint-every = 0\n"
         "\n# Peers and keys\nbootstrap = central\nlink-encryption = on\nprecision = float64\n"
-        "mask-partners = 16\nrobust = off\nstall-abort = "
+        "mask-partners = 16\nmax-lag = 0\nrobust = off\nstall-abort = "
         "300\nthreads "
         "= 0\n");
 }

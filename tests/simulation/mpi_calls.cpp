@@ -22,6 +22,19 @@ bool patient() {
     return true;
 }
 
+/// Messages of rounds with a deadline (net/mpi/late_mail.cpp): round, step and what was used.
+constexpr int late_tag = 2;
+constexpr std::size_t late_header = 24;
+
+/// A process sends all its neighbours the messages of a round one after the other.
+void late_message_leaves(std::span<const std::uint8_t> bytes) {
+    std::int64_t round = -1;
+    if (bytes.size() <= late_header) return;  // says where the process is
+    std::memcpy(&round, bytes.data(), sizeof round);
+    if (std::exchange(mpi().late_round, round) == round) return;
+    job().observer.message_leaves(bytes.subspan(late_header), true);
+}
+
 const Slot* tagged(MPI_Comm handle) {
     return job().wire.first_tagged(current()->place, communicator(handle).number);
 }
@@ -129,10 +142,15 @@ int MPI_Isend(const void* data,
     const bool question = type == MPI_INT64_T;
     if (!question) job().world.call("MPI_Isend");
     const Slot slot{own.number, tag, current()->place, own.sent[{to, tag}]++};
+    const auto bytes = bytes_of(data, length(count, type));
+    const bool late = tag == late_tag && !own.neighbours.empty();
+    if (late) late_message_leaves(bytes);
     job().wire.send(to,
                     slot,
-                    bytes_of(data, length(count, type)),
-                    question ? Traffic::question : Traffic::control);
+                    bytes,
+                    question ? Traffic::question
+                    : late   ? Traffic::exchange
+                             : Traffic::control);
     *request = new_request({});
     return MPI_SUCCESS;
 }
@@ -165,6 +183,44 @@ int MPI_Recv(void* into, int count, MPI_Datatype type, int, int, MPI_Comm comm, 
     const auto& bytes = *job().wire.arrived(current()->place, slot);
     std::memcpy(into, bytes.data(), std::min(bytes.size(), length(count, type)));
     job().wire.forget(current()->place, slot);
+    return MPI_SUCCESS;
+}
+
+int MPI_Improbe(int, int, MPI_Comm comm, int* there, MPI_Message* message, MPI_Status* status) {
+    const Slot* found = tagged(comm);
+    if (found == nullptr && patient()) {
+        job().world.wait(current()->patience, true);
+        found = tagged(comm);
+    }
+    *there = found != nullptr ? 1 : 0;
+    if (found == nullptr) return MPI_SUCCESS;
+    current()->idle_tests = 0;
+    current()->patience = 0;
+    const Slot slot = *found;
+    RankMpi& own = mpi();
+    const std::intptr_t handle = own.next_handle += 64;
+    own.found[handle] = *job().wire.arrived(current()->place, slot);
+    own.found_bytes = own.found[handle].size();
+    job().wire.forget(current()->place, slot);
+    *message = handle_of<MPI_Message>(handle);
+    status->MPI_SOURCE = slot.from;
+    status->MPI_TAG = slot.tag;
+    return MPI_SUCCESS;
+}
+
+int MPI_Get_count(const MPI_Status*, MPI_Datatype, int* count) {
+    *count = static_cast<int>(mpi().found_bytes);  // of the last that was found
+    return MPI_SUCCESS;
+}
+
+int MPI_Imrecv(
+    void* into, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+    job().world.call("MPI_Imrecv");
+    const auto found = mpi().found.extract(number_of(*message));
+    const std::size_t size = std::min(length(count, type), found.mapped().size());
+    if (size > 0) std::memcpy(into, found.mapped().data(), size);
+    *message = MPI_MESSAGE_NULL;
+    *request = new_request({});
     return MPI_SUCCESS;
 }
 

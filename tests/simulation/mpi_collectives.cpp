@@ -94,6 +94,16 @@ int MPI_Ibcast(
     return call.begin(request);
 }
 
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+    Collective call("MPI_Ibarrier", comm, Traffic::control);
+    for (int peer = 0; peer < job().world.size(); ++peer) {
+        if (peer == current()->place) continue;
+        call.send(peer, nullptr, 0);
+        call.expect(peer, nullptr, 0);
+    }
+    return call.begin(request);
+}
+
 int MPI_Iallgatherv(const void* from,
                     int count,
                     MPI_Datatype type,

@@ -62,6 +62,11 @@ struct RankMpi {
     std::intptr_t next_handle = 4096;
     int next_communicator = 1;
     MPI_User_function* operation = nullptr;
+    // Of rounds with a deadline: messages that were found and are not received yet, and the last
+    // round that was sent.
+    std::map<std::intptr_t, std::vector<std::uint8_t>> found;
+    std::size_t found_bytes = 0;
+    std::int64_t late_round = -1;
 };
 
 /// Of the rank that runs.

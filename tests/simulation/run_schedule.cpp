@@ -331,6 +331,7 @@ class Runner {
 
     /// Whether nothing went wrong but that something took long.
     bool comparable() const {
+        if (schedule_.has_deadline() && !schedule_.faultless()) return false;  // some are late
         if (!schedule_.reproducible() || planted_ != Planted::nothing || !result_.completed ||
             result_.starts != 1)
             return schedule_.faultless() && planted_ == Planted::nothing && !faults_;

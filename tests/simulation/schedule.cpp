@@ -31,6 +31,21 @@ constexpr std::array<std::string_view, 4> topologies{"ring", "complete", "path",
 
 Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0), losses_(seed, 6) {
     draw_job();
+    draw_deadline(Random(seed, 7));
+}
+
+/// Where the mechanism and the options can do without some messages.
+void Schedule::draw_deadline(Random random) {
+    constexpr std::array<std::string_view, 5> possible{"pairs", "decor", "corn", "corn-hbc", "ldp"};
+    if (std::ranges::find(possible, mechanism_) == possible.end() || secure_sum_ ||
+        gossip_steps_ > 1 || !schedule_.empty() || !random.chance(0.4))
+        return;
+    // Nobody is late where nothing goes wrong: models are then those of one process.
+    const double seconds = faultless_ ? 60 : std::exp(std::log(0.02) + random.unit() * 5);
+    late_ = {"--round-deadline", fmt::format("{:.3g}", seconds)};
+    if (faultless_) return;
+    if (random.chance(0.5)) late_.insert(late_.end(), {"--faults", "silent:0.2"});
+    if (random.chance(0.3)) late_.insert(late_.end(), {"--max-lag", "2"});
 }
 
 void Schedule::draw_job() {
@@ -117,6 +132,7 @@ std::vector<std::string> Schedule::arguments() const {
                                    std::string("--stall-abort"),
                                    fmt::format("{:g}", stall_abort_seconds)})
         list.push_back(one);
+    list.insert(list.end(), late_.begin(), late_.end());
     if (identities_)
         for (const char* one : {"--roster", "../roster", "--identity", "../identity-%r"})
             list.emplace_back(one);

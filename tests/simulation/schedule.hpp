@@ -34,6 +34,8 @@ class Schedule {
     [[nodiscard]] bool shared_disk() const { return shared_disk_; }
     [[nodiscard]] bool faultless() const { return faultless_; }
     [[nodiscard]] const std::string& mechanism() const { return mechanism_; }
+    /// Whether rounds go on without late messages.
+    [[nodiscard]] bool has_deadline() const { return !late_.empty(); }
 
     /// `sotto` ... of a new run, and of one that is resumed.
     [[nodiscard]] std::vector<std::string> arguments() const;
@@ -51,6 +53,7 @@ class Schedule {
 
   private:
     void draw_job();
+    void draw_deadline(Random random);
     void draw_losses(Start& start);
     [[nodiscard]] std::vector<Fault> draw_faults(int ranks);
     [[nodiscard]] Fault draw_fault(int ranks);
@@ -65,6 +68,7 @@ class Schedule {
     bool link_encryption_ = true, reproducible_ = false, identities_ = false, shared_disk_ = true,
          faultless_ = false, secure_sum_ = false, distributed_ = false, cyclic_ = false;
     std::string mechanism_, topology_, task_, schedule_;
+    std::vector<std::string> late_;  // options of rounds that go on
 };
 
 inline constexpr double stall_abort_seconds = 4;

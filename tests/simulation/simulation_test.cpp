@@ -81,6 +81,21 @@ TEST_F(Simulation, WithoutFaultsEndsWithTheModelsOfOneProcess) {
     }
 }
 
+TEST_F(Simulation, RoundsGoOnWithoutWhatIsLate) {
+    long faultless = 0, others = 0;
+    for (std::uint64_t seed = 1; faultless < 2 || others < 6; ++seed) {
+        seed = seed_with([](const Schedule& schedule) { return schedule.has_deadline(); }, seed);
+        const bool without = Schedule(seed).faultless();
+        if ((without ? faultless : others) >= (without ? 2 : 6)) continue;
+        const ScheduleResult result = run(seed);
+        EXPECT_EQ(result.violations, std::vector<std::string>{}) << "seed " << seed;
+        if (without) {
+            EXPECT_TRUE(result.completed && result.compared) << "seed " << seed;
+        }
+        ++(without ? faultless : others);
+    }
+}
+
 TEST_F(Simulation, NobodyWaitsForARankThatStopsAnywhere) {
     strike_everywhere(FaultKind::stop, 1);
     strike_everywhere(FaultKind::stop, 0);

@@ -64,6 +64,17 @@ TEST(RobustRun, NamesLiars) {
               std::string("agent 7 by 2 of 3 neighbours ").size());
 }
 
+TEST(RobustRun, SuspectsNobodyWhereAllAreHonestAndFinalGossipHoldsNoNoise) {
+    for (const int steps : {1, 2})
+        for (const char* rule : {"clip", "trimmed:1"}) {
+            const TemporaryFolder folder;
+            TrainConfig config = lying_config(folder, rule, "");
+            config.plan.gossip_steps = steps;
+            config.plan.final_gossip = 3;
+            EXPECT_EQ(test::train(config).suspected, std::vector<SuspectedAgent>{}) << rule;
+        }
+}
+
 TEST(RobustRun, FindsByAnyRuleWhoLeavesItsSharedNoiseOut) {
     for (const char* rule : {"clip", "clip:1e9", "trimmed:1"})
         for (const char* lie : {"lie:no-pair-noise:4", "lie:wrong-sign:4", "lie:inner-product:4"}) {
