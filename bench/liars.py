@@ -43,32 +43,39 @@ def cell(run):
     return f"{run['accuracy']:.3f}" + (f" ({run['without_noise']})" if run["without_noise"] else "")
 
 
+def report(results):
+    text = (f"MNIST, softmax, epsilon 1 for one record, {AGENTS} agents in one process, {ROUNDS} rounds, one run each; agents "
+            f"{LIARS.replace('+', ', ')} lie.\nAccuracy of honest agents' own models; in brackets, of how many liars a neighbour found that "
+            "their messages lack the noise that both share.\n")
+    for name, table in results.items():
+        falsely = sum(run["falsely"] for runs in table.values() for run in runs.values() if run)
+        columns = list(next(iter(table.values())))
+        text += f"\n{name} (honest agents said to lack noise in all these runs: {falsely})\n\n"
+        text += "| lie | " + " | ".join(f"{one.replace(', ', ', `')}`" for one in columns) + " |\n"
+        text += "|---|" + "---|" * len(columns) + "\n"
+        for lie, runs in table.items():
+            text += f"| {lie} | " + " | ".join(cell(run) for run in runs.values()) + " |\n"
+    common.write_results("liars", {"rounds": ROUNDS, "liars": LIARS, "results": results}, text)
+
+
 def measure(wanted):
     graphs = [graph for graph in GRAPHS if graph in wanted] or list(GRAPHS)
     partitions = [partition for partition in PARTITIONS if partition in wanted] or list(PARTITIONS)
     results = {}
-    text = (f"MNIST, softmax, epsilon 1 for one record, {AGENTS} agents in one process, {ROUNDS} rounds, one run each; agents "
-            f"{LIARS.replace('+', ', ')} lie.\nAccuracy of honest agents' own models; in brackets, of how many liars a neighbour found that "
-            "their messages lack the noise that both share.\n")
     for graph in graphs:
+        columns = [(mechanism, rule) for mechanism, rule in COLUMNS if rule != "trimmed:3" or graph == "p = .5"]
         for partition in partitions:
             name = f"{graph}, {partition}"
             results[name] = {}
-            columns = [(mechanism, rule) for mechanism, rule in COLUMNS if rule != "trimmed:3" or graph == "p = .5"]
-            rows = []
             for lie in LIES:
-                runs = {}
+                runs = results[name][lie] = {}
                 for mechanism, rule in columns:
                     shares = mechanism == "pairs" or lie not in ("no-pair-noise", "wrong-sign")
                     with tempfile.TemporaryDirectory() as folder:
                         runs[f"{mechanism}, {rule}"] = training(folder, graph, partition, lie, mechanism, rule) if shares else None
-                results[name][lie] = runs
-                rows.append([lie] + [cell(run) for run in runs.values()])
-                print(name, lie, *rows[-1][1:], flush=True)
-            falsely = sum(run["falsely"] for runs in results[name].values() for run in runs.values() if run)
-            text += f"\n{name} (honest agents said to lack noise in all these runs: {falsely})\n\n"
-            text += common.table(["lie"] + [f"{mechanism}, `{rule}`" for mechanism, rule in columns], rows)
-    common.write_results("liars", {"rounds": ROUNDS, "liars": LIARS, "results": results}, text)
+                print(name, lie, *map(cell, runs.values()), flush=True)
+    report(results)
 
 
-measure(sys.argv[1:])
+if __name__ == "__main__":
+    measure(sys.argv[1:])
