@@ -95,7 +95,7 @@ void RobustMixing::begin_round(long round,
                                std::uint32_t epoch,
                                std::uint64_t noise_round) {
     in_round_ = true;
-    if (test_) test_->begin_round(epoch, noise_round, steps.at(round));
+    if (check_) check_->begin_round(epoch, noise_round, steps.at(round));
     if (!spread_) return;
     for (; next_round_ < round; ++next_round_) spread_->pass_round(steps.at(next_round_));
     spread_->begin_round(steps.at(round));
@@ -147,11 +147,11 @@ std::vector<const double*> RobustMixing::tested(int exchange,
                                                 const double* model) {
     std::vector<const double*> heard(columns.begin(), columns.end());
     Receiver& receiver = receivers_[local];
-    for (std::size_t j = 0; j < heard.size() && test_; ++j) {
+    for (std::size_t j = 0; j < heard.size() && check_; ++j) {
         if (j == receiver.own || heard[j] == nullptr) continue;
-        receiver.noticed[j].noise_tested = test_->tests(local, j);
-        if (exchange == 0 && in_round_) test_->look(local, j, first, count, heard[j], model);
-        if (!test_->failed(local, j)) continue;
+        receiver.noticed[j].noise_tested = check_->tests(local, j);
+        if (exchange == 0 && in_round_) check_->look(local, j, first, count, heard[j], model);
+        if (!check_->failed(local, j)) continue;
         receiver.noticed[j].lacks_noise = true;
         heard[j] = nullptr;
     }

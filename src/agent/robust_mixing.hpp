@@ -78,8 +78,8 @@ class RobustMixing {
                  std::optional<HonestSpread> spread,
                  int exchanges);
 
-    /// From the next round on. @param test of the same agents.
-    void check_shared_noise(SharedNoiseCheck test) { test_.emplace(std::move(test)); }
+    /// From the next round on. @param check of the same agents.
+    void check_shared_noise(SharedNoiseCheck check) { check_.emplace(std::move(check)); }
     /// Rounds before the first one have passed without this object.
     /// @param noise_round its number within the key epoch.
     void begin_round(long round,
@@ -152,7 +152,7 @@ class RobustMixing {
 
     RobustRule rule_;
     std::optional<HonestSpread> spread_;
-    std::optional<SharedNoiseCheck> test_;
+    std::optional<SharedNoiseCheck> check_;
     int exchanges_;
     bool in_round_ = false;
     long next_round_ = 0;

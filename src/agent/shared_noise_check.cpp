@@ -62,9 +62,9 @@ KeyRing shared_ring(const NoisePlan& plan, int sender, const KeyRing& receiver) 
 }  // namespace
 
 SharedNoiseCheck::SharedNoiseCheck(const NoisePlan& plan,
-                                 const MixingMatrix& mixing,
-                                 std::span<const KeyRing> rings,
-                                 const Setup& setup)
+                                   const MixingMatrix& mixing,
+                                   std::span<const KeyRing> rings,
+                                   const Setup& setup)
     : dimension_(setup.dimension), receivers_(rings.size()) {
     const bool possible = can_be_tested(plan);
     if (possible) bound_ = bound_of(plan, mixing, setup);
@@ -99,11 +99,11 @@ void SharedNoiseCheck::begin_round(std::uint32_t epoch, std::uint64_t noise_roun
 }
 
 void SharedNoiseCheck::look(std::size_t local,
-                           std::size_t place,
-                           Index first,
-                           Index count,
-                           const double* message,
-                           const double* model) {
+                            std::size_t place,
+                            Index first,
+                            Index count,
+                            const double* message,
+                            const double* model) {
     Receiver& receiver = receivers_[local];
     Sender& sender = receiver.senders[place];
     if (sender.deviation == 0 || sender.failed) return;

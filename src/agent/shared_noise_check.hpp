@@ -28,13 +28,14 @@ namespace sotto {
 ///     A <- (1 - h) A + h Q_t,   V <- (1 - h)^2 V + h^2,   A / sqrt(V),   h = max(1/t, 1/64).
 ///
 /// One value beyond +-z ends it: from then on the neighbour has failed. z is such that, by the
-/// union bound over all rounds, both statistics and all pairs of neighbours of the run, an honest
-/// agent fails with probability below `false_alarms`. What the receiver sends afterwards shows that
-/// it did, which is all that the test can reveal about k: delta grows by at most `false_alarms`.
+/// union bound over all rounds, both statistics and all pairs of neighbours of a start of the
+/// run, an honest agent fails with probability below `false_alarms`. What the receiver sends
+/// afterwards shows that it did, which is all that the test can reveal about k: delta grows by at
+/// most `false_alarms` for each start.
 class SharedNoiseCheck {
   public:
     struct Setup {
-        double false_alarms = 0;  ///< in (0, 1), of a whole run
+        double false_alarms = 0;  ///< in (0, 1), of a whole start
         long rounds = 1;          ///< at most, of the run
         Eigen::Index dimension = 1;
         int threads = 1;
@@ -91,7 +92,7 @@ class SharedNoiseCheck {
     std::vector<Receiver> receivers_;  // by local agent
 };
 
-/// Part of delta that false alarms may take: what --robust adds to it, at most.
+/// Part of delta that false alarms may take: what each start with --robust adds to it, at most.
 inline constexpr double alarm_share_of_delta = 1e-6;
 
 }  // namespace sotto

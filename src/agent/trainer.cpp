@@ -142,8 +142,8 @@ void Trainer::prepare_for_lies(const NoisePlan& plan) {
                                      options_.gossip.steps()));
 }
 
-void Trainer::check_shared_noise(SharedNoiseCheck test) {
-    mixing_->robust()->check_shared_noise(std::move(test));
+void Trainer::check_shared_noise(SharedNoiseCheck check) {
+    mixing_->robust()->check_shared_noise(std::move(check));
 }
 
 std::vector<Suspicion> Trainer::suspicions() const {

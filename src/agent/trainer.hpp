@@ -172,8 +172,8 @@ class Trainer {
     /// From the next round on.
     void set_deadline(double seconds) { options_.deadline = seconds; }
     /// From the next round on. Precondition: there is a robust rule.
-    /// @param test of the local agents.
-    void check_shared_noise(SharedNoiseCheck test);
+    /// @param check of the local agents.
+    void check_shared_noise(SharedNoiseCheck check);
     /// What the local agents noticed about their neighbours; empty without a robust rule.
     [[nodiscard]] std::vector<Suspicion> suspicions() const;
     /// Rounds with a deadline for which the local agents sent nothing.

@@ -18,8 +18,17 @@ using Eigen::VectorXd;
 
 namespace {
 
+/// @param round that the record must be of.  @param held so far, of all rounds of the run.
 /// @throws DataError unless every round is held once at most, up to the message's own.
-void require_possible(const WireRecord& record, const VectorXd& held, int agent) {
+void require_possible(const WireRecord& record, long round, const VectorXd& held, int agent) {
+    if (record.round != round || record.holds.size() != held.size())
+        throw DataError(fmt::format(
+            "recording of agent {}: a record of round {} of {}, where round {} of {} is due",
+            agent,
+            record.round,
+            record.holds.size(),
+            round,
+            held.size()));
     for (Index t = 0; t < record.holds.size(); ++t) {
         const double holds = record.holds(t);
         const bool known = holds == 0 || holds == 1 || holds == 2;
@@ -65,17 +74,16 @@ RecordedSteps::RecordedSteps(const std::filesystem::path& views,
             most_messages));
     std::vector<VectorXd> columns, held(senders.size(), VectorXd::Zero(rounds));
     std::vector<MatrixXd> known(senders.size());  // eta v as far as members know it, d x rounds
-    while (recorded.next()) {
+    for (Index t = 0; recorded.next(); ++t) {
         const SeenStep step = recorded.step();
         for (std::size_t a = 0; a < senders.size(); ++a) {
             const WireRecord& record = recorded.sent(senders[a]);
-            const auto t = static_cast<Index>(record.round);
+            require_possible(record, t, held[a], senders[a]);
             const VectorXd noise = step.known_noise(senders[a], NoiseRow::all_receivers);
             if (noise.size() > 0) {
                 if (known[a].cols() == 0) known[a] = MatrixXd::Zero(dimension, rounds);
                 known[a].col(t) = step_sizes_[static_cast<std::size_t>(t)] * noise;
             }
-            require_possible(record, held[a], senders[a]);
             if (record.holds.isZero(0)) {
                 ++missed_;
                 continue;

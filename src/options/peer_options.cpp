@@ -215,9 +215,10 @@ many rounds beyond what honest ones do, and those of neighbours that are too lou
 (`suspected`). `trimmed:F` leaves out the F largest and F smallest values of every coordinate, which shared noise does
 not survive well. By each of them, a neighbour whose messages lack the noise that it shares with the receiver is no
 longer heard, and named. [Peers that lie](../threat-models.md#peers-that-lie) has figures. What receivers do with messages
-costs no privacy, but for a millionth of delta: that a neighbour is no longer heard can show something of shared noise.
-With it `--variance-cap` is 1.5 by default, since lies hide in loud noise. Not with `--secure-sum`, nibbles,
-`--correction`, `--precondition-every`, `--round-deadline`, `--view`, `--record-view` of agents alone, and mixing that is not fixed and symmetric.)",
+costs no privacy, but for a millionth of delta in each start: that a neighbour is no longer heard can show something of
+shared noise. With it `--variance-cap` is 1.5 by default, since lies hide in loud noise. Not with `--secure-sum`,
+nibbles, `--correction`, `--precondition-every`, `--round-deadline`, `--view`, `--record-view` of agents alone, and
+mixing that is not fixed and symmetric.)",
           .ranks_must_agree = true},
          bound(&TrainConfig::robust,
                named(among_others(

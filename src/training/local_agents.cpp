@@ -297,8 +297,10 @@ std::vector<std::string> transport_statements(const TrainConfig& config,
     if (config.robust.on())
         lines.push_back(fmt::format(
             "With --robust an agent no longer hears a neighbour whose messages lack the noise that "
-            "both share. An honest one is left out with a probability below {:g} of delta, in the "
-            "whole run, and delta grows by no more; all else that receivers do with messages costs "
+            "both share. An honest one is left out with a probability below {:g} of delta, in "
+            "every "
+            "start of the run, and delta grows by no more; all else that receivers do with "
+            "messages costs "
             "no privacy.",
             alarm_share_of_delta));
     if (!config.faults.none())

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,7 @@
 #include "audit/audit_run.hpp"
 #include "audit/likelihood_attack.hpp"
 #include "config/run_fixtures.hpp"
+#include "core/files.hpp"
 
 namespace sotto::test {
 namespace {
@@ -84,6 +88,37 @@ TEST(RecordedSteps, AreAskedForWithAllMessagesAndLiarsThatAttack) {
     expect_contains(refusal([](AuditConfig& c) { c.train.plan.momentum = 0.5; }), "--momentum 0");
     expect_contains(refusal([](AuditConfig& c) { c.attack = "reconstruction"; }),
                     "--attack: reconstruction is not possible with --faults");
+}
+
+TEST(RecordedSteps, OfOtherRoundsAreRefused) {
+    const TemporaryFolder folder;
+    const auto result = audit<LikelihoodResult>(audit_with(folder, "silent:0.2", "off"));
+    const std::filesystem::path file =
+        std::filesystem::path(result.run_directory) / "views/wire/3/messages.bin";
+    const std::string whole = read_file(file.string());
+    AuditConfig again = audit_with(folder, "silent:0.2", "off");
+    again.run = result.run_directory;
+    EXPECT_TRUE(audit<LikelihoodResult>(again).consistent());
+    // Records begin after the header's line.
+    const std::size_t records = whole.find('\n', whole.find("values_per_record")) + 1;
+    const auto error_of = [&](std::size_t value, double number) {
+        std::string changed = whole;
+        std::memcpy(changed.data() + records + value * sizeof number, &number, sizeof number);
+        std::ofstream(file, std::ios::binary) << changed;
+        return message_of<DataError>([&] { (void)audit<LikelihoodResult>(again); });
+    };
+    expect_contains(error_of(3, 1.5), "says 1.5 of round 0, which cannot be");
+    expect_contains(error_of(3 + 5, 2), "says 2 of round 5, which cannot be");
+    // All rounds one later than they are.
+    std::string later = whole;
+    const std::size_t record = (3 + 12 + static_cast<std::size_t>(result.design.trials)) * 8;
+    for (std::size_t t = 0; t < 12; ++t) {
+        const double round = static_cast<double>(t) + 1;
+        std::memcpy(later.data() + records + t * record, &round, sizeof round);
+    }
+    std::ofstream(file, std::ios::binary) << later;
+    expect_contains(message_of<DataError>([&] { (void)audit<LikelihoodResult>(again); }),
+                    "a record of round 1 of 12, where round 0 of 12 is due");
 }
 
 }  // namespace

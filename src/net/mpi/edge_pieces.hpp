@@ -102,7 +102,7 @@ class EdgePieces {
         std::uint32_t used = 0;
     };
     /// Opens the oldest message of a source that came after its round was over, as received(); none
-    /// if there is none. After swap_until(). Who uses it says so: mail().use().
+    /// if there is none. After swap_until(). Who uses it says so: mail().use_late().
     /// @throws as swap_until.
     [[nodiscard]] std::optional<Late> take_late(std::size_t j, Eigen::Index count);
     [[nodiscard]] LateMail& mail() { return mail_; }

@@ -70,8 +70,8 @@ class LateMail {
     [[nodiscard]] std::optional<Letter> take_late(std::size_t source);
 
     /// Whether others wait for this neighbour: it has sent a message of this round or one of the
-    /// 2 + L before, or all have just met. One that was late is not waited
-    /// for until it is on time again.
+    /// 2 + L before, or all have just met. One that was late is not waited for until it is on time
+    /// again.
     [[nodiscard]] bool on_time(long round, std::size_t source) const;
     /// Takes what has come, without waiting for more. @return the round that half of the neighbours
     /// have reached, the lower if they are even; -1: none. One that lies cannot drive the others.
