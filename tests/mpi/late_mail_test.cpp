@@ -209,5 +209,38 @@ TEST(LateMail, AMeetingThatOneCallsIsHeardByAll) {
     EXPECT_FALSE(late.network->meeting_called());
 }
 
+// A neighbour that keeps to the cipher can still send a round's message again: it counts once.
+TEST(LateMail, ARoundThatIsSentTwiceIsUsedOnce) {
+    MpiWorld world;
+    MpiLinks links(world, {world.ranks(), world.ranks()});
+    links.connect(Late::complete_graph(world.ranks()));
+    LateMail mail(world, links);
+    mail.set_lag(3);
+    const std::vector<std::byte> bytes(100);
+    // Sends messages of these rounds in the round `number`; what came of the neighbours' is used.
+    const auto used = [&](long number, const std::vector<long>& sent) {
+        for (const long one : sent)
+            for (const std::size_t j : links.destinations()) mail.send({one, 0}, j, bytes);
+        mail.wait({number, 0}, links.sources(), links.destinations(), after(60), bytes.size());
+        mail.settle(number + 1);
+        std::vector<std::vector<long>> rounds;
+        for (const std::size_t j : links.sources()) {
+            std::vector<long>& late = rounds.emplace_back();
+            while (const auto letter = mail.take_late(j)) {
+                late.push_back(static_cast<long>(letter->id.round));
+                mail.use_late(j, late.back());
+            }
+            std::ranges::sort(late);
+        }
+        return rounds;
+    };
+    const auto each = [&](const std::vector<long>& rounds) {
+        return std::vector(links.sources().size(), rounds);
+    };
+    EXPECT_EQ(used(0, {0}), each({0}));
+    EXPECT_EQ(used(2, {2, 2, 1, 1}), each({1, 2}));
+    EXPECT_EQ(used(3, {1, 3, 2, 0}), each({3}));
+}
+
 }  // namespace
 }  // namespace sotto

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "agent/round_faults.hpp"
+
 namespace sotto::simulation {
 
 namespace {
@@ -32,20 +34,34 @@ constexpr std::array<std::string_view, 4> topologies{"ring", "complete", "path",
 Schedule::Schedule(std::uint64_t seed) : seed_(seed), random_(seed, 0), losses_(seed, 6) {
     draw_job();
     draw_deadline(Random(seed, 7));
+    draw_lies(Random(seed, 8));
 }
 
-/// Where the mechanism and the options can do without some messages.
-void Schedule::draw_deadline(Random random) {
+/// Whether the mechanism and the options can do without some messages, or hear lies.
+bool Schedule::plain_gossip() const {
     constexpr std::array<std::string_view, 5> possible{"pairs", "decor", "corn", "corn-hbc", "ldp"};
-    if (std::ranges::find(possible, mechanism_) == possible.end() || secure_sum_ ||
-        gossip_steps_ > 1 || !schedule_.empty() || !random.chance(0.4))
-        return;
+    return std::ranges::find(possible, mechanism_) != possible.end() && !secure_sum_ &&
+           schedule_.empty();
+}
+
+void Schedule::draw_deadline(Random random) {
+    if (!plain_gossip() || gossip_steps_ > 1 || !random.chance(0.4)) return;
     // Nobody is late where nothing goes wrong: models are then those of one process.
     const double seconds = faultless_ ? 60 : std::exp(std::log(0.02) + random.unit() * 5);
     late_ = {"--round-deadline", fmt::format("{:.3g}", seconds)};
     if (faultless_) return;
     if (random.chance(0.5)) late_.insert(late_.end(), {"--faults", "silent:0.2"});
     if (random.chance(0.3)) late_.insert(late_.end(), {"--max-lag", "2"});
+}
+
+/// An agent lies, and the others limit what they hear.
+void Schedule::draw_lies(Random random) {
+    if (!plain_gossip() || has_deadline() || !random.chance(0.4)) return;
+    lies_ = {"--faults",
+             fmt::format("lie:{}:{}",
+                         random.choose(lie_kinds.entries).second,
+                         random.below(static_cast<std::uint64_t>(agents_)))};
+    if (random.chance(0.7)) lies_.insert(lies_.end(), {"--robust", "clip"});
 }
 
 void Schedule::draw_job() {
@@ -122,6 +138,7 @@ std::vector<std::string> Schedule::reference_arguments() const {
     if (!schedule_.empty()) add("--mixing-schedule", schedule_);
     if (reproducible_) add("--noise-seed", std::to_string(seed_ % 1000));
     if (distributed_) add("--bootstrap", "distributed");
+    list.insert(list.end(), lies_.begin(), lies_.end());
     return list;
 }
 

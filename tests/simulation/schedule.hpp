@@ -36,6 +36,7 @@ class Schedule {
     [[nodiscard]] const std::string& mechanism() const { return mechanism_; }
     /// Whether rounds go on without late messages.
     [[nodiscard]] bool has_deadline() const { return !late_.empty(); }
+    [[nodiscard]] bool has_lies() const { return !lies_.empty(); }
 
     /// `sotto` ... of a new run, and of one that is resumed.
     [[nodiscard]] std::vector<std::string> arguments() const;
@@ -53,7 +54,9 @@ class Schedule {
 
   private:
     void draw_job();
+    [[nodiscard]] bool plain_gossip() const;
     void draw_deadline(Random random);
+    void draw_lies(Random random);
     void draw_losses(Start& start);
     [[nodiscard]] std::vector<Fault> draw_faults(int ranks);
     [[nodiscard]] Fault draw_fault(int ranks);
@@ -69,6 +72,7 @@ class Schedule {
          faultless_ = false, secure_sum_ = false, distributed_ = false, cyclic_ = false;
     std::string mechanism_, topology_, task_, schedule_;
     std::vector<std::string> late_;  // options of rounds that go on
+    std::vector<std::string> lies_;  // of those in which an agent lies
 };
 
 inline constexpr double stall_abort_seconds = 4;

@@ -81,18 +81,20 @@ TEST_F(Simulation, WithoutFaultsEndsWithTheModelsOfOneProcess) {
     }
 }
 
-TEST_F(Simulation, RoundsGoOnWithoutWhatIsLate) {
-    long faultless = 0, others = 0;
-    for (std::uint64_t seed = 1; faultless < 2 || others < 6; ++seed) {
-        seed = seed_with([](const Schedule& schedule) { return schedule.has_deadline(); }, seed);
-        const bool without = Schedule(seed).faultless();
-        if ((without ? faultless : others) >= (without ? 2 : 6)) continue;
-        const ScheduleResult result = run(seed);
-        EXPECT_EQ(result.violations, std::vector<std::string>{}) << "seed " << seed;
-        if (without) {
-            EXPECT_TRUE(result.completed && result.compared) << "seed " << seed;
+TEST_F(Simulation, RoundsGoOnWithoutWhatIsLateAndWithLies) {
+    for (const auto part : {&Schedule::has_deadline, &Schedule::has_lies}) {
+        long faultless = 0, others = 0;
+        for (std::uint64_t seed = 1; faultless < 2 || others < 6; ++seed) {
+            seed = seed_with([&](const Schedule& schedule) { return (schedule.*part)(); }, seed);
+            const bool without = Schedule(seed).faultless();
+            if ((without ? faultless : others) >= (without ? 2 : 6)) continue;
+            const ScheduleResult result = run(seed);
+            EXPECT_EQ(result.violations, std::vector<std::string>{}) << "seed " << seed;
+            if (without) {
+                EXPECT_TRUE(result.completed && result.compared) << "seed " << seed;
+            }
+            ++(without ? faultless : others);
         }
-        ++(without ? faultless : others);
     }
 }
 
