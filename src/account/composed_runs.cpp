@@ -200,7 +200,11 @@ ComposedRuns compose_runs(std::vector<RecordedLedger> runs,
     composed.delta =
         delta ? *delta : std::ranges::max(composed.runs, {}, &RecordedLedger::delta).delta;
     composed.agents = composed_agents(composed.runs, composed.match, composed.delta);
-    for (const RecordedLedger& run : composed.runs) composed.anybody += run.anybody_apart();
+    // Within one run data stay where they are.
+    if (composed.runs.size() == 1)
+        composed.anybody = composed.worst().loss;
+    else
+        for (const RecordedLedger& run : composed.runs) composed.anybody += run.anybody_apart();
     // Bounds of sampled rounds have widths of their own: no agent's may be above that of anybody.
     composed.anybody_epsilon =
         std::max(composed.anybody.epsilon(composed.delta).upper,

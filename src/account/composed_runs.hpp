@@ -36,7 +36,7 @@ struct ComposedRuns {
     double delta = 0;
     std::vector<ComposedAgent> agents;
     /// Sum over runs of a loss that dominates every agent's: a bound for data that moved between
-    /// agents.
+    /// agents. Of one run, the loss of its worst agent.
     PrivacyLoss anybody;
     double anybody_epsilon = 0;
     std::vector<std::string> notes;  ///< what was left out or assumed

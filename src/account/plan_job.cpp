@@ -72,9 +72,9 @@ OptionSet<PlanJobConfig> plan_option_set() {
                 .help = "P from 0 to 0.999: the plan minimises the noise that is left if every "
                         "agent misses every round with this probability",
                 .details = R"(
-For logistic loss it is a quarter of the largest squared length of a record's features, and more with `--l2`. The bounds
-are for comparison ([equations](../equations.md#noise-on-messages)): `bounds` of the results has those that the paper
-gives for such a training, at `--dimension` parameters. Noise and privacy do not depend on it.)"},
+The line `dropouts` says how much noise is left with this plan, with one that ignores absences, and without any
+([equations](../equations.md#rounds-that-agents-miss)). Every agent's limit holds whoever is missing. A training that
+uses the plan (`--plan`) leaves messages out with `--round-deadline`, or in an experiment with `--faults silent:P`.)"},
                bound(&PlanJobConfig::dropout_probability, real_between(0, 0.999))}}}))
         .add(option_group<PlanJobConfig>(
             "Output",

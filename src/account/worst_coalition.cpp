@@ -17,14 +17,6 @@ namespace sotto {
 
 namespace {
 
-/// Against whom the figures of a ledger hold that counts coalitions of so many agents.
-std::string covered_observers(int coalition_size) {
-    if (coalition_size < 1) return "an eavesdropper, and no agent of the run";
-    if (coalition_size == 1) return "any one agent, not against several together";
-    return fmt::format(
-        "any {0} agents together, not against {1}", coalition_size, coalition_size + 1);
-}
-
 /// Precision of an agent's noise if every shared seed is known.
 Eigen::VectorXd private_precision(const NoisePlan& plan) {
     Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
@@ -46,22 +38,33 @@ Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
     return every ? coalition_precision(plan, size) : private_precision(plan);
 }
 
-/// Upper bound of the squared loss about any target for all coalitions of this size; infinite if
-/// unknown.
-double upper_bound(const AccountSubject& subject,
-                   const std::vector<int>& targets,
-                   int size,
-                   bool every) {
-    if (subject.process.phases.size() != 1) return infinity;
-    const Eigen::VectorXd precision = precision_against(subject.plan, size, every);
-    double largest = 0;
-    for (const int u : targets) {
-        const Exposure& exposure = subject.exposures[static_cast<std::size_t>(u)];
-        largest = std::max(largest,
-                           exposure.sensitivity * exposure.sensitivity *
-                               exposure.sensitivity_squared_over_rounds * precision(u));
-    }
-    return largest;
+/// For every target an upper bound of SquaredSensitivity for all coalitions of this size; infinite
+/// if unknown.
+std::map<int, double> upper_bounds(const AccountSubject& subject,
+                                   const std::vector<int>& targets,
+                                   int size,
+                                   bool every) {
+    std::map<int, double> bounds;
+    const bool known = subject.process.phases.size() == 1;
+    const Eigen::VectorXd precision =
+        known ? precision_against(subject.plan, size, every) : Eigen::VectorXd();
+    for (const int u : targets)
+        bounds[u] =
+            known ? subject.exposures[static_cast<std::size_t>(u)].sensitivity_squared_over_rounds *
+                        precision(u)
+                  : infinity;
+    return bounds;
+}
+
+/// What a coalition of this size learns at most about a target, of surveys too.
+Guarantee upper_guarantee(const AccountSubject& subject, int size, int target, double squared) {
+    const Guarantee training = guarantee_of(
+        subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
+    if (subject.surveys.empty()) return training;
+    PrivacyLosses losses(subject.surveys.front()->members.all);
+    for (const PrivacyPhase* const survey : subject.surveys)
+        losses.add(*survey, survey->rounds, precision_against(survey->plan, size, false));
+    return guarantee_of(compose(training.loss, losses.of(target, 0)), training.delta);
 }
 
 class WorstCoalition {
@@ -76,14 +79,6 @@ class WorstCoalition {
           network_(network),
           kind_(query.record->receives),
           targets_(targets) {
-        require_no_surveys(subject, "--view");
-        if (subject.use.participation.poisson)
-            throw ConfigError(fmt::format(
-                "--view: with participation {} the worst coalition is not searched for (allowed: "
-                "coalitions that are named, as all-messages:0,1; the ledger's figures hold against "
-                "{})",
-                name_of(subject.use.participation),
-                covered_observers(subject.plan.coalition_size)));
         search_.size = query.arguments.size;
         search_.total = count_coalitions(subject.plan.agents, search_.size);
         search_.exhaustive = search_.total <= most_coalitions_searched;
@@ -91,24 +86,32 @@ class WorstCoalition {
 
     WorstCoalitions run() {
         network_.agree([&] {
-            upper_squared_ = upper_bound(subject_, targets_, search_.size, search_.exhaustive);
-            search_.upper = guarantee_of(subject_.plan, std::sqrt(upper_squared_), subject_.delta);
+            std::vector<Guarantee> all;
+            upper_squared_ = 0;
+            for (const auto& [target, squared] :
+                 upper_bounds(subject_, targets_, search_.size, search_.exhaustive)) {
+                upper_squared_ = std::max(upper_squared_, squared_loss(target, squared));
+                all.push_back(upper_guarantee(subject_, search_.size, target, squared));
+            }
+            search_.upper = largest(all);
         });
         if (search_.exhaustive)
             try_all();
         else
             search_greedily();
-        double largest = 0;
+        double most = 0;
         for (const auto& [target, found] : worst_)
-            largest = std::max(largest, squared_loss(target, found.squared));
-        search_.bound_attained = largest >= upper_squared_ * (1 - 1e-9);
+            most = std::max(most, squared_loss(target, found.squared.certified()));
+        search_.bound_attained = most >= upper_squared_ * (1 - 1e-9);
         return {worst_, search_};
     }
 
   private:
-    [[nodiscard]] double squared_loss(int target, const SquaredSensitivity& squared) const {
+    /// By which coalitions are ranked. Surveys have the training's plan, scaled, or noise that
+    /// nobody shares (plan_of_surveys): who learns most of the rounds learns most of all.
+    [[nodiscard]] double squared_loss(int target, double squared) const {
         const double delta = subject_.exposures[static_cast<std::size_t>(target)].sensitivity;
-        return delta * delta * squared.certified();
+        return delta * delta * squared;
     }
 
     /// Largest squared loss over the targets outside each coalition.
@@ -122,11 +125,12 @@ class WorstCoalition {
         for (std::size_t i = 0; i < coalitions.size(); ++i)
             for (std::size_t t = 0; t < questions[i].targets.size(); ++t) {
                 const int target = questions[i].targets[t];
-                const double score = squared_loss(target, answers[i][t]);
+                const double score = squared_loss(target, answers[i][t].certified());
                 scores[i] = std::max(scores[i], score);
                 if (static_cast<int>(coalitions[i].size()) != search_.size) continue;
                 const auto known = worst_.find(target);
-                if (known == worst_.end() || score > squared_loss(target, known->second.squared))
+                if (known == worst_.end() ||
+                    score > squared_loss(target, known->second.squared.certified()))
                     worst_[target] = {coalitions[i], answers[i][t]};
             }
         return scores;

@@ -495,10 +495,9 @@ void Trainer::choose_messages(long round) {
         const int own = agents_[a].id;
         const auto members = mixing_->schedule().at(round).members(own);
         for (std::size_t j = 0; j < members.size(); ++j) {
-            if (members[j] == own) continue;
-            if (silent(own)) outgoing_[a].to[j] = outgoing_[a].from[j] = 0;
             // With a deadline nobody else knows beforehand.
-            if (!options_.deadline && silent(members[j])) outgoing_[a].from[j] = 0;
+            if (members[j] != own && (silent(own) || (!options_.deadline && silent(members[j]))))
+                outgoing_[a].to[j] = outgoing_[a].from[j] = 0;
         }
     }
 }

@@ -33,12 +33,14 @@ TrainConfig recorded_training(TrainConfig train, bool fixed_inputs, const View& 
 
 /// Runs it; config.ini of its directory starts the audit again. COLLECTIVE.
 /// @return its run directory.  @throws Error if it was interrupted.
-std::string run_recorded(const AuditConfig& config,
-                         const TrainConfig& train,
-                         const std::function<LocalTask()>& inputs,
+std::string run_recorded(const Attack& attack,
+                         bool fixed_inputs,
                          Network& network,
                          TrainingListener& observer,
                          const std::function<bool()>& stop_requested) {
+    const AuditConfig& config = attack.config();
+    const TrainConfig train = recorded_training(config.train, fixed_inputs, attack.subject().view);
+    const std::function<LocalTask()> inputs = attack.inputs(network);
     const TrainResult trained = run_training(train, network, observer, stop_requested, inputs);
     network.agree([&] {
         if (network.process() == 0)
@@ -87,15 +89,8 @@ AuditOutcome run_audit(const AuditConfig& config,
     AuditSubject subject = build_audit_subject(config, record.fixed_inputs, network);
     const std::unique_ptr<Attack> attack = record.start(config, std::move(subject), network);
     const std::string folder =
-        config.run
-            ? *config.run
-            : run_recorded(config,
-                           recorded_training(
-                               attack->config().train, record.fixed_inputs, attack->subject().view),
-                           attack->inputs(network),
-                           network,
-                           observer,
-                           stop_requested);
+        config.run ? *config.run
+                   : run_recorded(*attack, record.fixed_inputs, network, observer, stop_requested);
     attack->gather(folder, network);
     AuditOutcome outcome;
     network.agree([&] {

@@ -139,8 +139,17 @@ std::unique_ptr<Attack> start_poison_attack(AuditConfig config,
                 fmt::format("--view: {} names no agents, which would lie (allowed: "
                             "all-messages:a,b,...)",
                             config.view));
+        if (config.run) return;  // whose members may be others: config.ini has the run's liars
         const LieKind kind = lie_kinds.parse("--attack", config.attack.substr(poison.size()));
-        config.train.faults.lies = {{kind, subject.view.members, usual_strength(kind)}};
+        std::vector<Lie>& lies = config.train.faults.lies;
+        const Lie wanted{kind, subject.view.members, usual_strength(kind)};
+        if (!lies.empty() && lies != std::vector{wanted})
+            throw ConfigError(
+                fmt::format("--faults: {} has no meaning with --attack {}, whose "
+                            "liars are the agents of --view (leave lie out)",
+                            name_of(config.train.faults),
+                            config.attack));
+        lies = {wanted};
     });
     return start_likelihood_attack(std::move(config), std::move(subject), network);
 }

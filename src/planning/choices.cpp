@@ -232,9 +232,11 @@ int most_steps(const PlanConfig& config, double bytes_a_step, double times_as_lo
     const double steps = *config.max_bytes / bytes_a_step;
     if (!(steps >= 1))
         throw ConfigError(
-            fmt::format("max-bytes: {:g} is less than one exchange per round sends, {:g} (allowed: "
-                        "at least that, or fewer --rounds)",
-                        *config.max_bytes,
+            fmt::format("max-bytes: {:g} bytes are left for the rounds, less than one exchange per "
+                        "round sends, {:g} (allowed: so many more, fewer --rounds, or --precision "
+                        "nibble; --clip-norm and --step-size by number save the measuring before "
+                        "the rounds)",
+                        std::max(*config.max_bytes, 0.0),
                         bytes_a_step));
     return static_cast<int>(std::min<double>(steps, most_gossip_steps));
 }

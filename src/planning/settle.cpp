@@ -152,8 +152,10 @@ GossipChoice settle_gossip(AskedPlan& plan,
          "--gossip-steps K, --gossip and --precision"},
         open.steps || open.gossip || open.precision,
         [&] {
+            PlanConfig left = plan;
+            if (left.max_bytes) *left.max_bytes -= inputs.bytes_before;
             choice = choose_exchanges(
-                plan, inputs.topography, inputs.records, inputs.dimension, inputs.precision, open);
+                left, inputs.topography, inputs.records, inputs.dimension, inputs.precision, open);
             return text_to_send(choice);
         });
     decider.together([&] {

@@ -21,6 +21,7 @@ struct PlanInputs {
     bool rounds_alone = false;     ///< figures of the rounds alone are requested: no final gossip
     bool secure_sum = false;       ///< likewise, whatever process 0 chooses
     bool designed_mixing = false;  ///< weights are made for the noise: --mixing optimised
+    double bytes_before = 0;       ///< sent before the rounds, which count in --max-bytes
 };
 
 /// A settled plan and how its values were chosen.

@@ -35,29 +35,31 @@ constexpr std::array<Direction, 2> directions{Direction::remove, Direction::add}
 
 using BoundsOfRounds = std::vector<std::shared_ptr<const RoundBounds>>;
 
-/// Cache of bounds: a run uses the same ones for any number of rounds.
+/// Cache of bounds: a run uses the same ones for any number of rounds, for each of its agents.
 std::shared_ptr<const RoundBounds> cached_bounds(const SampledRounds& rounds,
                                                  double step,
                                                  double tail) {
-    struct Entry {
-        std::array<double, 4> key;
-        std::shared_ptr<const RoundBounds> bounds;
-    };
+    using Key = std::array<double, 4>;
     static std::mutex mutex;
-    static std::vector<Entry> kept;
-    constexpr std::size_t most_kept = 8;
-    const std::array<double, 4> key{
-        rounds.noise_multiplier, rounds.sampling_probability, step, tail};
+    static std::map<Key, std::shared_ptr<const RoundBounds>> kept;
+    static std::size_t cells = 0;
+    constexpr std::size_t most_kept_cells = std::size_t{1} << 22;
+    const Key key{rounds.noise_multiplier, rounds.sampling_probability, step, tail};
     {
         const std::lock_guard lock(mutex);
-        for (const Entry& entry : kept)
-            if (entry.key == key) return entry.bounds;
+        if (const auto found = kept.find(key); found != kept.end()) return found->second;
     }
     auto made = std::make_shared<const RoundBounds>(
         bound_round(rounds.noise_multiplier, rounds.sampling_probability, step, tail));
+    std::size_t more = 0;
+    for (const LatticeLosses* one : {&made->upper, &made->lower})
+        more += one->remove.mass.size() + one->add.mass.size();
     const std::lock_guard lock(mutex);
-    if (kept.size() == most_kept) kept.erase(kept.begin());
-    kept.push_back({key, made});
+    if (cells + more > most_kept_cells) {
+        kept.clear();
+        cells = 0;
+    }
+    if (kept.emplace(key, made).second) cells += more;
     return made;
 }
 

@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -266,28 +269,26 @@ void TiltedComposition::convolve(const std::vector<LatticeGroup>& groups,
 
 namespace {
 
-/// log f(b) of exact parts at equal distances, up to 2e-9. For Gaussian parts alone by cubics
+/// log f(b) of exact parts between two arguments, up to 2e-9. For Gaussian parts alone by cubics
 /// through nodes of mu / 48, whose error is below 1e-9: f changes on the scale of mu (tested).
+/// Nodes are kept, since a run asks for the same mu after every evaluation.
 class LogCurve {
   public:
-    /// @param first argument of place 0.  @param places beyond it.
-    LogCurve(const ExactParts& exact, double first, double step, std::size_t places)
-        : exact_(exact), first_(first), step_(step) {
-        const double apart = std::sqrt(exact.mu_squared) / 48 / step;  // places between nodes
-        if (exact.pure > 0 || !(apart >= 4)) return;
-        stride_ = static_cast<std::size_t>(std::min(apart, 1e6));
-        // One node before the first place, and two after the last.
-        for (std::size_t node = 0; node < places / stride_ + 4; ++node)
-            nodes_.push_back(log_exact_delta(
-                exact,
-                first + step * static_cast<double>(stride_) * (static_cast<double>(node) - 1)));
+    LogCurve(const ExactParts& exact, double from, double to) : exact_(exact) {
+        const double apart = std::sqrt(exact.mu_squared) / 48;
+        // One node before the range and two after it, and one more for rounding.
+        first_ = std::floor(from / apart) - 2;
+        const double last = std::floor(to / apart) + 3;
+        constexpr double most_nodes = 2e4;
+        if (exact.pure > 0 || !(last - first_ <= most_nodes)) return;
+        nodes_a_unit_ = 1 / apart;
+        kept_ = nodes_between(apart, first_, last);
     }
-    [[nodiscard]] double at(std::size_t place) const {
-        if (nodes_.empty())
-            return log_exact_delta(exact_, first_ + step_ * static_cast<double>(place));
-        const std::size_t node = place / stride_;
-        const double x = static_cast<double>(place - node * stride_) / static_cast<double>(stride_);
-        const double* const y = &nodes_[node];  // at -1, 0, 1, 2
+    [[nodiscard]] double at(double b) const {
+        if (!kept_) return log_exact_delta(exact_, b);
+        const double place = b * nodes_a_unit_, node = std::floor(place), x = place - node;
+        const double* const y =  // at -1, 0, 1, 2
+            &kept_->values[static_cast<std::size_t>(node - kept_->first) - 1];
         const double down = x - 1, far = x - 2, up = x + 1;
         return (x * up * down * y[3] - 3 * x * up * far * y[2] + 3 * up * down * far * y[1] -
                 x * down * far * y[0]) /
@@ -295,10 +296,40 @@ class LogCurve {
     }
 
   private:
+    struct Nodes {
+        double first = 0;  // its argument is first * apart
+        std::vector<double> values;
+        [[nodiscard]] double last() const { return first + static_cast<double>(values.size()) - 1; }
+    };
+    [[nodiscard]] std::shared_ptr<const Nodes> nodes_between(double apart,
+                                                             double first,
+                                                             double last) const {
+        static std::mutex mutex;
+        static std::map<double, std::shared_ptr<const Nodes>> all;
+        constexpr std::size_t most_kept = 256;
+        {
+            const std::lock_guard lock(mutex);
+            const auto found = all.find(apart);
+            if (found != all.end() && found->second->first <= first &&
+                found->second->last() >= last)
+                return found->second;
+            if (found != all.end()) {
+                first = std::min(first, found->second->first);
+                last = std::max(last, found->second->last());
+            }
+        }
+        auto made = std::make_shared<Nodes>(Nodes{first, {}});
+        for (double node = first; node <= last; ++node)
+            made->values.push_back(log_exact_delta(exact_, node * apart));
+        const std::lock_guard lock(mutex);
+        if (all.size() >= most_kept) all.clear();
+        all[apart] = made;
+        return made;
+    }
+
     ExactParts exact_;
-    double first_, step_;
-    std::size_t stride_ = 1;
-    std::vector<double> nodes_;
+    double first_ = 0, nodes_a_unit_ = 0;
+    std::shared_ptr<const Nodes> kept_;
 };
 
 }  // namespace
@@ -325,10 +356,14 @@ double TiltedComposition::weighted_sum(double epsilon) const {
     const double above = exact_.pure + mu * (beyond + 0.5 * mu);
     double sum = 0;
     const std::size_t begin = first_above(epsilon - below), end = first_above(epsilon + above);
-    const LogCurve log_curve(exact_, epsilon - loss_at(end), step_, end - begin);
-    for (std::size_t k = begin; k < end; ++k)
-        sum += tilted_[k] *
-               std::exp(log_curve.at(end - k) + tilt_ * (epsilon - loss_at(k)) - exact_log_moment_);
+    if (begin < end) {
+        const LogCurve log_curve(exact_, epsilon - loss_at(end - 1), epsilon - loss_at(begin));
+        for (std::size_t k = begin; k < end; ++k) {
+            const double distance = epsilon - loss_at(k);
+            sum += tilted_[k] *
+                   std::exp(log_curve.at(distance) + tilt_ * distance - exact_log_moment_);
+        }
+    }
     return sum + std::exp(-exact_log_moment_) * sum_above(epsilon, end);
 }
 

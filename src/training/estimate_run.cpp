@@ -15,6 +15,7 @@
 #include "noise/noise_source.hpp"
 #include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
+#include "training/short_messages.hpp"
 #include "trust/seed_agreement.hpp"
 
 namespace sotto {
@@ -184,14 +185,24 @@ double memory_bytes(const PreparedRun& prepared, const NoiseSource& noise) {
         noise.memory_bytes(dimension));
 }
 
-/// Bytes that all agents send in the rounds and final gossip; of nibbles, if all values fit.
-double bytes_of_run(const Run& run, Eigen::Index dimension) {
+/// Bytes that all agents send in surveys, rounds and final gossip; of nibbles, if all values fit.
+double bytes_of_run(const PreparedRun& prepared) {
+    const Run& run = prepared.run;
     if (run.plan.aggregation != Aggregation::gossip) return 0;
-    const auto words = static_cast<std::size_t>(dimension);
+    const auto words = static_cast<std::size_t>(prepared.initial.size());
+    const auto measures = [&](const SurveyKind& kind) {
+        return std::ranges::any_of(prepared.surveys,
+                                   [&](const Survey& one) { return one.phase.survey == &kind; });
+    };
+    const double before = bytes_of_surveys(
+        run.topography,
+        {.moments = measures(survey_of_moments), .norms = measures(survey_of_norms)},
+        prepared.moments.empty() ? 0 : prepared.moments.front()->dimension(),
+        survey_precision(run.config));
     const double exchanges = static_cast<double>(run.config.plan.rounds) * exchanges_of(run.phase) +
                              configured_smoothing(run.phase, run.topography).final_gossip.steps();
-    return exchanges * static_cast<double>(run.topography.graph.messages()) *
-           static_cast<double>(piece_bytes(run.network.message_precision(), words));
+    return before + exchanges * static_cast<double>(run.topography.graph.messages()) *
+                        static_cast<double>(piece_bytes(run.network.message_precision(), words));
 }
 
 }  // namespace
@@ -209,7 +220,7 @@ RunEstimate estimate_run(PreparedRun& prepared) {
     estimate.past_noise_again = noise.draws_past_again(prepared.initial.size());
     const MeasuredRound measured = measure_round(prepared, noise);
     estimate.seconds_per_round = measured.total;
-    estimate.bytes = bytes_of_run(run, prepared.initial.size());
+    estimate.bytes = bytes_of_run(prepared);
     estimate.memory_mib = run.network.maximum(memory_bytes(prepared, noise)) / bytes_per_mib;
     if (run.config.network)
         estimate.network = estimate_over(*run.config.network,

@@ -259,14 +259,21 @@ PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const
             .designed_mixing = is_optimised(config.graph)};
 }
 
+/// Numbers that are summed for the moments of columns; 0: none.
+Eigen::Index moments_of(const LocalTask& task) {
+    return task.moments.empty() ? 0 : task.moments.front()->dimension();
+}
+
 /// Chooses everything that config.plan leaves open. COLLECTIVE.
-/// @param exchanges how they were chosen before, if they were.
+/// @param tuning what was chosen before.
 PlanChoices settle_plan(TrainConfig& config,
                         Network& network,
                         const Participants& there,
                         const LocalTask& task,
-                        const GossipChoice& exchanges) {
-    const PlanInputs inputs = inputs_of(config, there, task);
+                        const Tuning& tuning) {
+    PlanInputs inputs = inputs_of(config, there, task);
+    inputs.bytes_before = bytes_of_surveys(
+        there.topography, tuning.measured, moments_of(task), survey_precision(config));
     if (inputs.precision == MessagePrecision::nibble)
         config.plan.variance_cap = std::min(config.plan.variance_cap, variance_cap_of_nibbles);
     Settlement settlement = settle(config.plan, inputs, network, there.solves);
@@ -277,14 +284,12 @@ PlanChoices settle_plan(TrainConfig& config,
     config.plan.open = {.temporal = without_factor,
                         .clip_norm = config.plan.open.clip_norm,
                         .step_size = config.plan.open.step_size};
-    if (settlement.choices.gossip.candidates.empty()) settlement.choices.gossip = exchanges;
+    if (settlement.choices.gossip.candidates.empty()) settlement.choices.gossip = tuning.exchanges;
     return std::move(settlement.choices);
 }
 
 /// Columns whose moments are to be learnt; 0: none.
-Eigen::Index columns_to_learn(const LocalTask& task) {
-    return task.moments.empty() ? 0 : task.moments.front()->dimension() / 2;
-}
+Eigen::Index columns_to_learn(const LocalTask& task) { return moments_of(task) / 2; }
 
 TuningWishes wishes_of(const TrainConfig& config,
                        const Participants& there,
@@ -505,7 +510,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     Tuning tuning;
     if (!resumption || !resumption->going_on)
         tuning = tune(config, network, there, task, make_task != nullptr);
-    PlanChoices choices = settle_plan(config, network, there, task, tuning.exchanges);
+    PlanChoices choices = settle_plan(config, network, there, task, tuning);
     learn_clip(config, network, task);
     AgreedPhase phase = agree_on_phase(config, network, there, task, std::move(resumption));
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;

@@ -341,6 +341,20 @@ std::vector<Survey> agree_on_surveys(const Run& run,
     return surveys;
 }
 
+double bytes_of_surveys(const Topography& topography,
+                        const Measured& measured,
+                        Eigen::Index moments,
+                        MessagePrecision precision) {
+    if (measured.surveys() == 0) return 0;
+    const auto bytes_of = [&](Eigen::Index values) {
+        return static_cast<double>(piece_bytes(precision, static_cast<std::size_t>(values)));
+    };
+    return consensus_gossip(topography.mixing, little_difference, most_exchanges).steps() *
+           static_cast<double>(topography.graph.messages()) *
+           ((measured.norms ? bytes_of(norm_bins) : 0) +
+            (measured.moments ? bytes_of(moments) : 0));
+}
+
 void carry_out_surveys(OpenRun& open) {
     PreparedRun& prepared = open.prepared;
     if (prepared.surveys.empty()) return;

@@ -38,6 +38,13 @@ struct Survey {
                                                    const Measured& measured,
                                                    std::uint32_t key_epoch);
 
+/// Bytes that all agents send in the surveys.
+/// @param moments numbers that are summed for the moments of columns, if these are measured.
+[[nodiscard]] double bytes_of_surveys(const Topography& topography,
+                                      const Measured& measured,
+                                      Eigen::Index moments,
+                                      MessagePrecision precision);
+
 /// Carries out the surveys that were agreed, in order, and completes the run with what they found:
 /// scaling, clip and step, plan, ledger and history. Every survey is in the agents' own records,
 /// and a checkpoint is sealed, before its round is sent. COLLECTIVE.

@@ -155,6 +155,49 @@ TEST(AuditOnTheCommandLine, ExitsWithSixWhereASeedLeaked) {
     EXPECT_FALSE(json.at("findings").empty());
 }
 
+// Who lied stays what the run says, whoever looks at it.
+TEST(AuditOnTheCommandLine, OfLiarsTakesAllOfThemIntoTheView) {
+    const TempDir directory;
+    const Outcome lies = run_sotto(directory,
+                                   one_process,
+                                   {"audit",
+                                    "--attack",
+                                    "poison:wrong-sign",
+                                    "--view",
+                                    "all-messages:2,5",
+                                    "--topology",
+                                    "complete",
+                                    "--agents",
+                                    "8",
+                                    "--rounds",
+                                    "12",
+                                    "--mechanism",
+                                    "pairs",
+                                    "--run-directory",
+                                    "run"});
+    ASSERT_EQ(lies.exit_code, 0) << lies.text();
+    const Outcome again = run_sotto(directory, one_process, {"audit", "--run", "run"});
+    EXPECT_EQ(again.exit_code, 0) << again.text();
+    expect_refused(directory,
+                   {"audit", "--run", "run", "--view", "all-messages:2"},
+                   2,
+                   "--faults: agent 5 is to lie (allowed in an audit: agents of --view");
+    expect_refused(directory,
+                   {"audit",
+                    "--attack",
+                    "poison:noise",
+                    "--view",
+                    "all-messages:2",
+                    "--topology",
+                    "complete",
+                    "--agents",
+                    "4",
+                    "--faults",
+                    "lie:noise:3"},
+                   2,
+                   "--faults: lie:noise:3");
+}
+
 TEST(AuditOnTheCommandLine, RefusesWithOneLine) {
     const TempDir directory;
     expect_refused(directory, {"audit", "--view", "all-nodes"}, 2, "one observer");

@@ -69,13 +69,34 @@ TEST_F(LateRounds, AreTheSameRoundsWhereNobodyIsLate) {
     EXPECT_EQ(sum_of(summary("with"), "expected"), 4 * 2 * 200);
 }
 
+// Without a deadline all know who is silent: the models are those of one process.
+TEST_F(LateRounds, SilentAgentsAreLeftOutWithoutADeadlineToo) {
+    for (const Arguments& messages : std::vector<Arguments>{
+             {"--precision", "float32"},
+             {"--precision", "float64", "--gossip-steps", "3", "--gossip", "chebyshev"}}) {
+        Arguments more{"--faults", "silent:0.5", "--noise-seed", "1"};
+        more.insert(more.end(), messages.begin(), messages.end());
+        const Outcome several = run_sotto(directory_, 4, training(more, "several"));
+        ASSERT_EQ(several.exit_code, 0) << several.text();
+        more.insert(more.end(), {"--agents", "4"});
+        const Outcome one = run_sotto(directory_, 1, training(more, "one"));
+        ASSERT_EQ(one.exit_code, 0) << one.text();
+        for (int agent = 0; agent < 4; ++agent) {
+            const std::string model = fmt::format("/agents/{}/model.npy", agent);
+            EXPECT_EQ(content_of(directory_ / ("several" + model)),
+                      content_of(directory_ / ("one" + model)))
+                << agent << ", " << fmt::format("{}", fmt::join(messages, " "));
+        }
+        std::filesystem::remove_all(directory_ / "several");
+        std::filesystem::remove_all(directory_ / "one");
+    }
+}
+
 TEST_F(LateRounds, GoOnWithoutSilentAndSlowAgents) {
     const Outcome undisturbed = run_sotto(directory_, 4, training({}, "undisturbed"));
     ASSERT_EQ(undisturbed.exit_code, 0) << undisturbed.text();
-    const Outcome outcome =
-        run_sotto(directory_,
-                  4,
-                  training({"--round-deadline", "0.02", "--faults", "silent:0.2,slow:2:500"}));
+    const Outcome outcome = run_sotto(
+        directory_, 4, training({"--round-deadline", "0.02", "--faults", "silent:0.2,slow:2:500"}));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     const Json reached = summary(), wanted = summary("undisturbed");
     EXPECT_EQ(reached.at("rounds"), 200);

@@ -1,8 +1,13 @@
 // `sotto report` and `sotto account --run` as a user runs them. What the page does in a browser:
 // tests/report.
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <ranges>
 
 #include "program.hpp"
 
@@ -160,6 +165,49 @@ TEST(AccountOfARun, IsThatOfItsPlanAndOptions) {
                   std::string::npos)
             << outcome.text();
     }
+}
+
+// With what is measured before the rounds, and secretly sampled batches.
+TEST(AccountOfARun, FindsThePairThatLearnsMostOfAFirstRun) {
+    const TempDir directory;
+    const Arguments first{"train",
+                          "--data",
+                          directory.write("data.svm", small_data(400)),
+                          "--adjacency",
+                          "record-add-remove",
+                          "--epsilon",
+                          "2",
+                          "--agents",
+                          "5",
+                          "--quiet",
+                          "--json",
+                          "out.json"};
+    const auto json_after = [&](const Arguments& arguments) {
+        const Outcome outcome = run_sotto(directory, one_process, arguments);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        return json_of(directory / "out.json");
+    };
+    const Json dry = json_after(with(first, {"--dry-run"}));
+    const Json run = json_after(with(first, {"--run-directory", "run"}));
+    EXPECT_EQ(dry.at("bytes_estimated"), run.at("bytes_sent"));
+    const auto account = [&](const std::string& view) {
+        return json_after(
+            {"account", "--run", "run", "--view", view, "--quiet", "--json", "out.json"});
+    };
+    std::map<int, double> worst;
+    for (int a = 0; a < 5; ++a)
+        for (int b = a + 1; b < 5; ++b)
+            for (const Json& pair : account(fmt::format("all-messages:{},{}", a, b)).at("pairs")) {
+                double& most = worst[pair.at("target").get<int>()];
+                most = std::max(most, pair.at("epsilon").get<double>());
+            }
+    const Json found = account("worst-all-messages:2");
+    ASSERT_EQ(found.at("pairs").size(), 5U);
+    for (const Json& pair : found.at("pairs"))
+        EXPECT_EQ(pair.at("epsilon").get<double>(), worst.at(pair.at("target").get<int>()));
+    EXPECT_GE(found.at("search").at("upper_epsilon").get<double>() * (1 + 1e-3),
+              std::ranges::max(worst | std::views::values));
+    EXPECT_GT(std::ranges::max(worst | std::views::values), run.at("epsilon").get<double>());
 }
 
 }  // namespace

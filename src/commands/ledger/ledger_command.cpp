@@ -136,7 +136,7 @@ std::string ledger_report_text(const ComposedRuns& composed) {
     if (agents.size() > most_agents_in_text)
         text += fmt::format("  and {} agents that lost less (--json has all)\n",
                             agents.size() - most_agents_in_text);
-    if (composed.match == AgentMatch::number)
+    if (composed.match == AgentMatch::number && composed.runs.size() > 1)
         text += fmt::format("  {:<20} epsilon {:<10} mu {}\n",
                             "whoever had the data",
                             figure(composed.anybody_epsilon),

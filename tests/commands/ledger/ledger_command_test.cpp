@@ -44,6 +44,15 @@ TEST(LedgerReport, ShowsRunsAndWhatTheyComeTo) {
     expect_contains(text, "note: agents are matched by their numbers");
 }
 
+// Data do not move within a run, whichever parts agents' losses have.
+TEST(LedgerReport, OfOneRunIsThatOfItsWorstAgent) {
+    const PrivacyLoss sampled = PrivacyLoss::sampled(std::vector<SampledRounds>{{1, 0.1, 100}});
+    const ComposedRuns one = compose_runs(
+        {run_with("a", {sampled, PrivacyLoss::gaussian(1)})}, std::nullopt, std::nullopt);
+    EXPECT_EQ(one.anybody_epsilon, one.worst().epsilon);
+    EXPECT_EQ(ledger_report_text(one).find("whoever had the data"), std::string::npos);
+}
+
 TEST(LedgerReport, IsAnObjectForPrograms) {
     const Json json = Json::parse(
         ledger_report_json(composed({PrivacyLoss::gaussian(0.3), PrivacyLoss::gaussian(0.6)})));
