@@ -205,7 +205,7 @@ TEST(AccountOfARun, FindsThePairThatLearnsMostOfAFirstRun) {
     ASSERT_EQ(found.at("pairs").size(), 5U);
     for (const Json& pair : found.at("pairs"))
         EXPECT_EQ(pair.at("epsilon").get<double>(), worst.at(pair.at("target").get<int>()));
-    EXPECT_GE(found.at("search").at("upper_epsilon").get<double>() * (1 + 1e-3),
+    EXPECT_GE(found.at("worst_coalition").at("upper_epsilon").get<double>() * (1 + 1e-3),
               std::ranges::max(worst | std::views::values));
     EXPECT_GT(std::ranges::max(worst | std::views::values), run.at("epsilon").get<double>());
 }
