@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "core/linear_algebra.hpp"
@@ -22,7 +20,9 @@ namespace {
 /// Parts into which agents are split for threads, whatever their number.
 constexpr int price_parts = 8;
 /// Coalitions of an agent that are solved in a pass.
-constexpr std::size_t most_coalitions = 40;
+constexpr std::size_t most_coalitions = 16;
+/// Above so many agents there are fewer passes.
+constexpr int many_agents = 20000;
 
 /// What one pass over some agents finds.
 struct Found {
@@ -34,6 +34,59 @@ struct Found {
 struct LocalGain {
     std::vector<double> agents, ends;
     double weight = 0;
+};
+
+/// Lower bounds from the prices of several passes. For every x and prices with sum 1 of price times
+/// kappa, noise that keeps the limits has gain . values >= A^2, A = sum of price x_u; so it costs
+/// at least A^2 / max(gain / costs). Gains and A of mixtures of prices are the mixtures of theirs.
+class PriceBound {
+  public:
+    /// @param ratio gain / costs.   @param reward A.
+    void add(const VectorXd& ratio, double reward) {
+        constexpr std::size_t most = 10;
+        if (ratios_.size() == most) {
+            ratios_.erase(ratios_.begin());
+            rewards_.erase(rewards_.begin());
+        }
+        ratios_.push_back(ratio.cast<float>());
+        rewards_.push_back(reward);
+    }
+    /// The largest of mixtures that are found step by step.
+    [[nodiscard]] double largest() const {
+        constexpr int most_steps = 30;
+        Eigen::VectorXf ratio;
+        double reward = 0, bound = 0;
+        for (int step = 0; step < most_steps; ++step) {
+            const double before = bound;
+            double best_share = 0;
+            std::size_t best = 0;
+            for (std::size_t t = 0; t < ratios_.size(); ++t)
+                for (const double share : {1.0, 0.5, 0.25, 0.1, 0.04}) {
+                    if (step == 0 && share < 1) continue;
+                    const double largest =
+                        share == 1 ? ratios_[t].maxCoeff()
+                                   : (static_cast<float>(1 - share) * ratio +
+                                      static_cast<float>(share) * ratios_[t])
+                                         .maxCoeff();
+                    const double mixed = (1 - share) * reward + share * rewards_[t];
+                    if (!(mixed * mixed > bound * largest)) continue;
+                    bound = mixed * mixed / largest;
+                    best = t;
+                    best_share = share;
+                }
+            if (!(bound > before)) break;
+            if (step == 0) ratio = Eigen::VectorXf::Zero(ratios_[best].size());
+            ratio = static_cast<float>(1 - best_share) * ratio +
+                    static_cast<float>(best_share) * ratios_[best];
+            reward = (1 - best_share) * reward + best_share * rewards_[best];
+        }
+        constexpr double single_precision = 1e-6;
+        return (1 - single_precision) * bound;
+    }
+
+  private:
+    std::vector<Eigen::VectorXf> ratios_;
+    std::vector<double> rewards_;
 };
 
 class PairPrices {
@@ -73,7 +126,9 @@ class PairPrices {
     std::vector<double> prices_;  // of coalitions of one neighbour, by link
     VectorXd own_price_;          // of the eavesdropper, for agents without others
     VectorXd reached_;            // the largest precision of every agent
-    double mean_excess_ = 1, power_ = 1;
+    VectorXd most_;               // within the variance cap
+    double mean_excess_ = 1;
+    PriceBound bound_;
     PairSolution best_;
 };
 
@@ -85,6 +140,16 @@ void PairPrices::start() {
         const auto [u, v] = problem_.pairs[k];
         const auto most = std::max(noise_.links(u).size(), noise_.links(v).size());
         values_(n + static_cast<Index>(k)) = 1 / (std::min(kappa_(u), kappa_(v)) * static_cast<double>(1 + most));
+    }
+    most_ = VectorXd::Constant(costs_.size(), infinity);
+    for (std::size_t k = 0; k < problem_.pairs.size(); ++k) {
+        const auto [u, v] = problem_.pairs[k];
+        const auto most = std::max(noise_.links(u).size(), noise_.links(v).size());
+        most_(n + static_cast<Index>(k)) = 0.5 * problem_.variance_cap /
+                                           (std::max(kappa_(u), kappa_(v)) * static_cast<double>(most));
+        // Noise that costs nothing would grow without end.
+        double& cost = costs_(n + static_cast<Index>(k));
+        cost = std::max(cost, 1e-9 * (costs_(u) + costs_(v)));
     }
     best_.value = infinity;
 }
@@ -131,7 +196,7 @@ void PairPrices::visit(
     constexpr double most_change = 10;
     const auto followed = [&](double price, double precision) {
         const double excess = precision / kappa_(agent) / mean_excess_;
-        return price * std::clamp(std::pow(excess, power_), 1 / most_change, most_change);
+        return price * std::clamp(excess, 1 / most_change, most_change);
     };
     const auto count = noise_.links(agent).size();
     LocalGain gain;
@@ -182,7 +247,7 @@ void PairPrices::visit(
 
 Found PairPrices::pass(const LocalFlow::Options& options, bool first) {
     noise_.set_values(values_.head(agents()), values_.tail(std::ssize(problem_.pairs)));
-    const GroundCosts costs(noise_, problem_.coalition_size);
+    const GroundCosts costs(noise_, std::min(problem_.coalition_size, 1));
     std::vector<Found> parts(price_parts);
     parallel_for(price_parts, linear_algebra_threads(), [&](long part) {
         Found& found = parts[static_cast<std::size_t>(part)];
@@ -203,75 +268,71 @@ Found PairPrices::pass(const LocalFlow::Options& options, bool first) {
     return std::move(parts[0]);
 }
 
-/// Scales the values and adds private noise where a limit is still exceeded, whichever costs least.
+/// Keeps the values if they are the best that keep all limits.
 void PairPrices::keep_feasible() {
-    const Index n = agents();
-    const double cost = costs_.dot(values_);
-    // costs + sum of cost_u max(0, 1 / kappa_u - scale / reached_u): convex in the scale.
-    std::vector<std::pair<double, double>> bends;  // scale from which an agent lacks nothing; slope
-    double slope = cost;
-    for (Index u = 0; u < n; ++u) {
-        const double each = costs_(u) / reached_(u);
-        bends.emplace_back(reached_(u) / kappa_(u), each);
-        slope -= each;
-    }
-    std::ranges::sort(bends);
-    double scale = bends.back().first;
-    for (const auto& [at, each] : bends) {
-        scale = at;
-        slope += each;
-        if (slope >= 0) break;
-    }
-    VectorXd values = scale * values_;
-    for (Index u = 0; u < n; ++u)
-        values(u) += std::max(0.0, 1 / kappa_(u) - scale / reached_(u));
-    const double value = costs_.dot(values);
+    if (!reached_.allFinite()) return;
+    VectorXd own = values_.head(agents()), shared = values_.tail(std::ssize(problem_.pairs));
+    const double value = keep_limits(reached_, problem_, own, shared);
     if (!(value < best_.value)) return;
     best_.value = value;
-    best_.private_variance = values.head(n);
-    best_.pair_variance = values.tail(std::ssize(problem_.pairs));
+    best_.private_variance = std::move(own);
+    best_.pair_variance = std::move(shared);
 }
 
 PairSolution PairPrices::solve() {
+    constexpr double haste = 0, least_share = 1e-4;
     LocalFlow::Options options;
-    const auto env = [](const char* name, double other) { const char* v = getenv(name); return v ? atof(v) : other; };
-    options.tolerance = env("TOL", 0.03);
-    options.most_agents = env("MOSTA", 300);
-    options.most_steps = env("STEPS", 12);
-    options.most_rounds = env("ROUNDS", 2);
-    const int passes = env("PASSES", 12);
-    power_ = env("POWER", 1);
-    const double haste = env("HASTE", 0.3), avg = env("AVG", 0.3);
+    options.tolerance = 0.05;
+    options.most_agents = 600;
+    options.most_steps = 12;
+    options.most_rounds = 2;
+    const int passes = agents() > many_agents ? 8 : 12;
     NumberSteps steps;
-    VectorXd gain = VectorXd::Zero(costs_.size()), mean = gain;
-    double mean_reward = 0;
+    VectorXd gain(costs_.size());
     for (best_.passes = 0; best_.passes < passes; ++best_.passes) {
         const Found found = pass(options, best_.passes == 0);
         keep_feasible();
-        gain.head(agents()) = found.gain_agents;
-        gain.tail(found.gain_pairs.size()) = found.gain_pairs;
-        const double share = best_.passes == 0 ? 1 : avg;
-        mean = (1 - share) * mean + share / found.limit * gain;
-        mean_reward = (1 - share) * mean_reward + share * found.potential / found.limit;
-        const auto bound = [&](const VectorXd& g, double reward, double limit) {
-            return reward * reward / (limit * g.cwiseQuotient(costs_).maxCoeff());
-        };
-        const double now = bound(gain, found.potential, found.limit), averaged = bound(mean, mean_reward, 1);
-        best_.lower_bound = std::max({best_.lower_bound, now, averaged});
+        gain << found.gain_agents, found.gain_pairs;
+        if (!(found.limit > 0)) break;
+        bound_.add(gain.cwiseQuotient(costs_) / found.limit, found.potential / found.limit);
         mean_excess_ = found.reward / found.limit;
         const double unit = costs_.dot(values_) / gain.dot(values_);
-        if (getenv("SHOW")) {
-            const VectorXd e = unit * gain.cwiseQuotient(costs_);
-            fprintf(stderr, "pass %d value %.5g best %.5g bound now %.5g averaged %.5g  best bound %.5g gap %.3f  excess max %.3f mean %.3f earn max %.3f agents %.3f\n", best_.passes, costs_.dot(values_), best_.value, now, averaged, best_.lower_bound, 1 - best_.lower_bound / best_.value, reached_.cwiseQuotient(kappa_).maxCoeff(), mean_excess_, e.maxCoeff(), e.head(agents()).maxCoeff());
-        }
         steps.take(unit * gain.cwiseQuotient(costs_), haste, values_);
-        const double least = 1e-4 * values_.head(agents()).mean();
-        values_ = values_.cwiseMax(least);
+        const double least = least_share * values_.head(agents()).mean();
+        values_ = values_.cwiseMax(least).cwiseMin(most_);
     }
+    best_.lower_bound = bound_.largest();
     return std::move(best_);
 }
 
 }  // namespace
+
+double keep_limits(const VectorXd& reached,
+                   const PairProblem& problem,
+                   VectorXd& private_variance,
+                   VectorXd& pair_variance) {
+    const VectorXd& kappa = *problem.kappa;
+    const VectorXd& each = problem.costs->agents;
+    // scale cost + sum of cost_u max(0, 1 / kappa_u - scale / reached_u) is convex in the scale.
+    std::vector<std::pair<double, double>> bends;  // from where an agent lacks nothing; slope
+    double slope = each.dot(private_variance) + problem.costs->pairs.dot(pair_variance);
+    for (Index u = 0; u < kappa.size(); ++u) {
+        bends.emplace_back(reached(u) / kappa(u), each(u) / reached(u));
+        slope -= each(u) / reached(u);
+    }
+    std::ranges::sort(bends);
+    double scale = bends.back().first;
+    for (const auto& [at, gained] : bends) {
+        scale = at;
+        slope += gained;
+        if (slope >= 0) break;
+    }
+    private_variance *= scale;
+    pair_variance *= scale;
+    for (Index u = 0; u < kappa.size(); ++u)
+        private_variance(u) += std::max(0.0, 1 / kappa(u) - scale / reached(u));
+    return each.dot(private_variance) + problem.costs->pairs.dot(pair_variance);
+}
 
 PairSolution solve_pair_prices(const PairProblem& problem) { return PairPrices(problem).solve(); }
 

@@ -107,6 +107,15 @@ void PairwiseNoise::set_links(std::span<const Block> blocks) {
     sum_variances();
 }
 
+void PairwiseNoise::add_to(Hasher& hasher) const {
+    std::vector<double> values(private_.begin(), private_.end());
+    for (int u = 0; u < agents(); ++u)
+        for (const NoiseLink& link : links(u))
+            values.insert(values.end(), {static_cast<double>(link.other), link.own, link.cross});
+    hasher.add(std::int64_t{agents()}).add(std::span<const double>(values));
+    for (const std::size_t start : starts_) hasher.add(static_cast<std::int64_t>(start));
+}
+
 void PairwiseNoise::sum_variances() {
     variance_ = private_;
     for (int u = 0; u < agents(); ++u)
@@ -556,28 +565,33 @@ void LocalFlow::change_core(double tolerance, int most_steps) {
     }
 }
 
+/// Adds the touched places at which much is left over to the core.
+void LocalFlow::add_unbalanced(double tolerance) {
+    const double enough = 0.1 * tolerance / static_cast<double>(touched_.size());
+    const std::size_t count = touched_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const double r = present_residual_[at(touched_[i])];
+        if (present_cost_[at(touched_[i])] * r * r > enough) add_to_core(touched_[i]);
+    }
+}
+
 LocalFlow::Bounds LocalFlow::without(std::span<const int> coalition, const Options& options) {
     take_back();
     if (!(noise_.variance(near_[0]) > 0)) return {infinity, infinity};
     leave_out(coalition);
     present_diagonal_[0] = unknown_variance(near_[0]);
     if (!(present_diagonal_[0] > 0)) return {infinity, infinity};
-    const std::vector<int> first(touched_);
     add_to_core(0);
-    for (const int end : ends(0)) add_to_core(end);
-    for (const int place : first) add_to_core(place);
+    for (const int place : left_out_) add_to_core(place);
+    add_unbalanced(options.tolerance * x_[0]);
     Bounds found;
     for (int round = 0; round < options.most_rounds; ++round) {
-        if (round > 0) {
-            const std::vector<int> before(core_);
-            for (const int place : before)
-                for (const int end : ends(place)) add_to_core(end);
-        }
         change_core(0.2 * options.tolerance * x_[0], options.most_steps);
         found = measure_present();
         if (found.upper - found.lower <= options.tolerance * found.lower ||
             core_.size() == inside_.size())
             break;
+        if (round % 2 == 0) add_unbalanced(options.tolerance * found.lower);
     }
     return found;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sotto/core/hash.hpp"
 #include "sotto/plan/noise_plan.hpp"
 
 namespace sotto {
@@ -37,6 +38,9 @@ class PairwiseNoise {
     [[nodiscard]] PairwiseNoise without(std::span<const int> coalition) const;
 
     [[nodiscard]] int agents() const { return static_cast<int>(private_.size()); }
+    /// Whether no two agents share noise.
+    [[nodiscard]] bool alone() const { return links_.empty(); }
+    void add_to(Hasher& hasher) const;
     [[nodiscard]] double private_variance(int agent) const { return private_(agent); }
     /// R_uu.
     [[nodiscard]] double variance(int agent) const { return variance_(agent); }
@@ -163,6 +167,7 @@ class LocalFlow {
     void leave_out(std::span<const int> coalition);
     void touch(int place);
     void add_to_core(int place);
+    void add_unbalanced(double tolerance);
     void change_core(double tolerance, int most_steps);
     Bounds measure_present();
     [[nodiscard]] double unknown_variance(int agent) const;
