@@ -54,8 +54,7 @@ VectorXd certified(const Pairs& pairs,
     std::iota(all.begin(), all.end(), 0);
     const auto found = local_precisions(noise, all, coalition_size, options);
     VectorXd precision(noise.agents());
-    for (std::size_t u = 0; u < all.size(); ++u)
-        precision(static_cast<Index>(u)) = found[u].upper;
+    for (std::size_t u = 0; u < all.size(); ++u) precision(static_cast<Index>(u)) = found[u].upper;
     return precision;
 }
 
@@ -95,9 +94,8 @@ Design finished(std::string mechanism,
 bool designs_locally(const DesignInput& input) {
     return input.graph->agents() > most_dense_agents && input.mixing->symmetric() &&
            !input.schedule && !input.given_utility &&
-           std::ranges::all_of(input.seed_groups, [](const SeedGroup& group) {
-               return group.members.size() == 2;
-           });
+           std::ranges::all_of(input.seed_groups,
+                               [](const SeedGroup& group) { return group.members.size() == 2; });
 }
 
 Estimate large_independent_objective(const DesignInput& input) {
@@ -164,16 +162,21 @@ Design design_large_alike_edges(std::string mechanism, const DesignInput& input)
     };
     // From almost none to almost nothing else, then halving around the best.
     double best = -8, step = 3, least = value(best);
-    for (double at = best + step; at < 8; at += step)
-        if (const double found = value(at); found < least) least = found, best = at;
+    const auto take = [&](double at) {
+        const double found = value(at);
+        if (!(found < least)) return;
+        least = found;
+        best = at;
+    };
+    for (double at = best + step; at < 8; at += step) take(at);
     for (; step > 0.3; step /= 2)
-        for (const double at : {best - step / 2, best + step / 2})
-            if (const double found = value(at); found < least) least = found, best = at;
+        for (const double at : {best - step / 2, best + step / 2}) take(at);
     auto [own, shared] = noise(std::exp(best));
     const double excess = certified(pairs, own, shared, input.coalition_size, local_options(agents))
                               .cwiseQuotient(limits.kappa)
                               .maxCoeff();
-    return finished(std::move(mechanism), input, groups, excess * own, excess * shared, not_a_number);
+    return finished(
+        std::move(mechanism), input, groups, excess * own, excess * shared, not_a_number);
 }
 
 }  // namespace sotto

@@ -63,11 +63,10 @@ class PriceBound {
             for (std::size_t t = 0; t < ratios_.size(); ++t)
                 for (const double share : {1.0, 0.5, 0.25, 0.1, 0.04}) {
                     if (step == 0 && share < 1) continue;
-                    const double largest =
-                        share == 1 ? ratios_[t].maxCoeff()
-                                   : (static_cast<float>(1 - share) * ratio +
-                                      static_cast<float>(share) * ratios_[t])
-                                         .maxCoeff();
+                    const double largest = share == 1 ? ratios_[t].maxCoeff()
+                                                      : (static_cast<float>(1 - share) * ratio +
+                                                         static_cast<float>(share) * ratios_[t])
+                                                            .maxCoeff();
                     const double mixed = (1 - share) * reward + share * rewards_[t];
                     if (!(mixed * mixed > bound * largest)) continue;
                     bound = mixed * mixed / largest;
@@ -113,7 +112,8 @@ class PairPrices {
     [[nodiscard]] int agents() const { return static_cast<int>(kappa_.size()); }
     void start();
     [[nodiscard]] Found pass(const LocalFlow::Options& options, bool first);
-    void visit(int agent, LocalFlow& flow, const LocalFlow::Options& options, bool first, Found& found);
+    void visit(
+        int agent, LocalFlow& flow, const LocalFlow::Options& options, bool first, Found& found);
     static void add_gain(const LocalFlow& flow, double price, LocalGain& gain);
     void scatter(const LocalFlow& flow, const LocalGain& gain, Found& found) const;
     void keep_feasible();
@@ -139,14 +139,16 @@ void PairPrices::start() {
     for (std::size_t k = 0; k < problem_.pairs.size(); ++k) {
         const auto [u, v] = problem_.pairs[k];
         const auto most = std::max(noise_.links(u).size(), noise_.links(v).size());
-        values_(n + static_cast<Index>(k)) = 1 / (std::min(kappa_(u), kappa_(v)) * static_cast<double>(1 + most));
+        values_(n + static_cast<Index>(k)) =
+            1 / (std::min(kappa_(u), kappa_(v)) * static_cast<double>(1 + most));
     }
     most_ = VectorXd::Constant(costs_.size(), infinity);
     for (std::size_t k = 0; k < problem_.pairs.size(); ++k) {
         const auto [u, v] = problem_.pairs[k];
         const auto most = std::max(noise_.links(u).size(), noise_.links(v).size());
-        most_(n + static_cast<Index>(k)) = 0.5 * problem_.variance_cap /
-                                           (std::max(kappa_(u), kappa_(v)) * static_cast<double>(most));
+        most_(n + static_cast<Index>(k)) =
+            0.5 * problem_.variance_cap /
+            (std::max(kappa_(u), kappa_(v)) * static_cast<double>(most));
         // Noise that costs nothing would grow without end.
         double& cost = costs_(n + static_cast<Index>(k));
         cost = std::max(cost, 1e-9 * (costs_(u) + costs_(v)));
@@ -184,19 +186,18 @@ void PairPrices::scatter(const LocalFlow& flow, const LocalGain& gain, Found& fo
         const int* end = flow.ends(place).data();
         for (const NoiseLink& link : noise_.links(agent)) {
             const double difference = x - flow.base(*end);
-            found.gain_pairs(link.pair) +=
-                *changed++ +
-                (flow.is_inside(*end++) ? 0.5 : 1) * gain.weight * difference * difference;
+            found.gain_pairs(link.pair) += *changed++ + (flow.is_inside(*end++) ? 0.5 : 1) *
+                                                            gain.weight * difference * difference;
         }
     }
 }
 
 void PairPrices::visit(
     int agent, LocalFlow& flow, const LocalFlow::Options& options, bool first, Found& found) {
-    constexpr double most_change = 10;
+    constexpr double most_change = 10, power = 1.5;
     const auto followed = [&](double price, double precision) {
         const double excess = precision / kappa_(agent) / mean_excess_;
-        return price * std::clamp(excess, 1 / most_change, most_change);
+        return price * std::clamp(std::pow(excess, power), 1 / most_change, most_change);
     };
     const auto count = noise_.links(agent).size();
     LocalGain gain;
@@ -230,7 +231,8 @@ void PairPrices::visit(
     for (std::size_t i = 0; i < order.size(); ++i) {
         const auto [bound, k] = order[i];
         double precision = bound;
-        const bool solve = i < most_coalitions && (prices[k] > 1e-3 * all || bound > 0.98 * reached);
+        const bool solve =
+            i < most_coalitions && (prices[k] > 1e-3 * all || bound > 0.98 * reached);
         if (solve) {
             precision = flow.without(std::span(&links[k].other, 1), options).upper;
             reached = std::max(reached, precision);
@@ -271,7 +273,8 @@ Found PairPrices::pass(const LocalFlow::Options& options, bool first) {
 /// Keeps the values if they are the best that keep all limits.
 void PairPrices::keep_feasible() {
     if (!reached_.allFinite()) return;
-    VectorXd own = values_.head(agents()), shared = values_.tail(std::ssize(problem_.pairs));
+    VectorXd own = values_.head(agents());
+    VectorXd shared = values_.tail(std::ssize(problem_.pairs));
     const double value = keep_limits(reached_, problem_, own, shared);
     if (!(value < best_.value)) return;
     best_.value = value;

@@ -24,9 +24,9 @@ struct PairSolution {
     int passes = 0;
 };
 
-/// Scales noise whose largest precisions are known and adds private noise 1 / kappa_u - 1 / precision
-/// where a limit is still exceeded, as costs least: noise of an agent's own lowers nobody's
-/// protection, and its own precision to exactly 1 / (1 / precision + noise).
+/// Scales noise whose largest precisions are known and adds private noise 1 / kappa_u - 1 /
+/// precision where a limit is still exceeded, as costs least: noise of an agent's own lowers
+/// nobody's protection, and its own precision to exactly 1 / (1 / precision + noise).
 /// @param reached upper bounds on the precisions.   @return the cost.
 double keep_limits(const Eigen::VectorXd& reached,
                    const PairProblem& problem,

@@ -16,7 +16,7 @@ double independent_objective(const DesignInput& input) {
 double trusted_mean_objective(const DesignInput& input) {
     const int agents = input.graph->agents();
     Smoothing smoothing = input.smoothing;
-    smoothing.final_gossip = 0;  // all have the same model
+    smoothing.final_gossip = 0;    // all have the same model
     if (designs_locally(input)) {  // M has s(1) for the mean, and s(0)
         const UtilityGain gain(input.utility, input.rounds, 1, smoothing);
         return gain.at(0) + (gain.at(1) - gain.at(0)) / agents;

@@ -40,7 +40,9 @@ VectorXd bounds_of_all(const PairwiseNoise& noise, int size) {
             return upper_bounds(local_precisions(
                 noise, everybody(noise.agents()), size, local_options(noise.agents())));
         },
-        [](const VectorXd& bounds) { return sizeof(double) * static_cast<std::size_t>(bounds.size()); });
+        [](const VectorXd& bounds) {
+            return sizeof(double) * static_cast<std::size_t>(bounds.size());
+        });
 }
 
 }  // namespace
@@ -70,11 +72,12 @@ std::vector<LocalPrecision> local_precisions(const PairwiseNoise& noise,
     }
     const GroundCosts costs(noise, size);
     constexpr long parts = 32;
-    parallel_for(std::min<long>(parts, std::ssize(agents)), linear_algebra_threads(), [&](long part) {
-        LocalFlow flow(noise, costs);
-        for (auto i = static_cast<std::size_t>(part); i < agents.size(); i += parts)
-            found[i] = local_precision(noise, flow, agents[i], size, options);
-    });
+    parallel_for(
+        std::min<long>(parts, std::ssize(agents)), linear_algebra_threads(), [&](long part) {
+            LocalFlow flow(noise, costs);
+            for (auto i = static_cast<std::size_t>(part); i < agents.size(); i += parts)
+                found[i] = local_precision(noise, flow, agents[i], size, options);
+        });
     return found;
 }
 

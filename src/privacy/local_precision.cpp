@@ -55,8 +55,7 @@ std::optional<PairwiseNoise> PairwiseNoise::of(const NoisePlan& plan) {
     std::map<std::pair<int, int>, Block> blocks;
     for (std::size_t k = 0; k < uses->size(); ++k) {
         const StreamUse& use = (*uses)[k];
-        const auto& holders =
-            plan.groups[static_cast<std::size_t>(plan.streams[k].group)].members;
+        const auto& holders = plan.groups[static_cast<std::size_t>(plan.streams[k].group)].members;
         if (use.count == 0) continue;
         const double a = use.coefficients[0], b = use.coefficients[1];
         if (holders.size() == 1) {
@@ -244,7 +243,8 @@ int LocalFlow::place_of(int agent) {
     near_.push_back(agent);
     for (auto* marks : {&entered_, &out_, &in_core_, &is_touched_}) marks->push_back(false);
     ranges_.emplace_back(0, 0);
-    for (auto* values : {&x_, &residual_, &diagonal_, &direction_, &product_, &solving_, &change_, &step_})
+    for (auto* values :
+         {&x_, &residual_, &diagonal_, &direction_, &product_, &solving_, &change_, &step_})
         values->push_back(0);
     for (auto* values : {&present_diagonal_, &present_cost_, &present_residual_})
         values->push_back(0);
@@ -339,19 +339,15 @@ void LocalFlow::descend(std::span<const int> places,
 
 /// Bounds with what rounding may have changed: every residual is a sum of at most most_links_ + 2
 /// terms, which all together are at most `reach`.
-LocalFlow::Bounds LocalFlow::rounded(double potential,
-                                     double along,
-                                     double left_over,
-                                     double reach,
-                                     double largest_cost) const {
+LocalFlow::Bounds LocalFlow::rounded(
+    double potential, double along, double left_over, double reach, double largest_cost) const {
     if (!(potential > 0 && left_over >= 0 && reach < infinity)) return {0, infinity};
     const double terms = 64 + 4 * static_cast<double>(near_.size()) + 4 * most_links_;
     const double of_residual = (32 + 4 * most_links_) * rounding * reach;
     const double left = std::sqrt(left_over) + of_residual * std::sqrt(largest_cost);
     const double error = terms * rounding * (2 * potential * (1 + reach) + left_over) +
                          of_residual * (2 + 2 * potential);
-    return {std::max(0.0, potential + along - error),
-            potential + along + left * left + error};
+    return {std::max(0.0, potential + along - error), potential + along + left * left + error};
 }
 
 /// Residuals and bounds of the flow of `start`.
@@ -534,7 +530,8 @@ LocalFlow::Bounds LocalFlow::measure_present() {
                      noise_.variance(near_[p]) * std::abs(change_[p]);
     }
     const double square = multiple_ * multiple_;
-    left_over = std::max(0.0, left_over) + 64 * rounding * near_.size() * left_over_;
+    left_over =
+        std::max(0.0, left_over) + 64 * rounding * static_cast<double>(near_.size()) * left_over_;
     return rounded(potential(0),
                    square * along + here_along,
                    square * left_over + here_left_over,
@@ -630,8 +627,7 @@ void LocalFlow::measure_through() {
             const double sent = link.own * shown_x_[p] + link.cross * shown_x_[e];
             lost_[e] += shown_x_[p] * sent;
             if (sent != 0) flow_square_[e] += robust * sent * sent;
-            const double taken =
-                link.own * length - std::abs(link.cross) * costs_.length(near_[e]);
+            const double taken = link.own * length - std::abs(link.cross) * costs_.length(near_[e]);
             const double cost = cost_of(length, margin - taken - far_rounding * margin);
             if (p == 0)
                 sent_[e] = sent;
@@ -690,7 +686,8 @@ std::vector<int> LocalFlow::most_through(const std::function<bool(int agent)>& f
     constexpr std::size_t few = 300;
     measure_through();
     const auto weight = [&](std::size_t v) {
-        const double w = lost_[v] + flow_square_[v] + 2 * std::sqrt(shown_left_over_ * flow_square_[v]);
+        const double w =
+            lost_[v] + flow_square_[v] + 2 * std::sqrt(shown_left_over_ * flow_square_[v]);
         return std::isfinite(w) ? w : infinity;
     };
     double most = 0;
@@ -714,10 +711,7 @@ class WorstCoalition {
                    int agent,
                    int size,
                    const LocalFlow::Options& options)
-        : flow_(flow),
-          agent_(agent),
-          size_(std::min(size, noise.agents() - 1)),
-          options_(options) {
+        : flow_(flow), agent_(agent), size_(std::min(size, noise.agents() - 1)), options_(options) {
         for (const NoiseLink& link : noise.links(agent)) candidates_.push_back(link.other);
     }
 
@@ -757,7 +751,9 @@ class WorstCoalition {
         }
     }
     /// Candidates from `first` on may join the coalition.
-    void look(const LocalFlow::Bounds& bounds, const std::vector<int>& coalition, std::size_t first) {
+    void look(const LocalFlow::Bounds& bounds,
+              const std::vector<int>& coalition,
+              std::size_t first) {
         take(bounds, coalition);
         const int left = size_ - static_cast<int>(coalition.size());
         if (left == 0 || !std::isfinite(bounds.upper)) return;

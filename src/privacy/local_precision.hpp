@@ -172,8 +172,8 @@ class LocalFlow {
     Bounds measure_present();
     [[nodiscard]] double unknown_variance(int agent) const;
     [[nodiscard]] double cost_of_place(int place) const;
-    [[nodiscard]] Bounds rounded(double potential, double along, double left_over, double reach,
-                                 double largest_cost) const;
+    [[nodiscard]] Bounds rounded(
+        double potential, double along, double left_over, double reach, double largest_cost) const;
     void show_present();
     void measure_through();
 

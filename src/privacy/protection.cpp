@@ -89,7 +89,8 @@ Eigen::VectorXd precision_near(const NoisePlan& plan,
             near.tolerance *= nearer;
             near.most_agents = plan.agents;
             bound = std::min(
-                bound, local_precisions(noise, agents.subspan(i, 1), coalition_size, near)[0].upper);
+                bound,
+                local_precisions(noise, agents.subspan(i, 1), coalition_size, near)[0].upper);
         }
         precision(static_cast<Eigen::Index>(i)) = bound / square;
     }

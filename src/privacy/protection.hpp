@@ -10,8 +10,9 @@ namespace sotto {
 
 /// Checks the plan against the budgets of the given agents, for the eavesdropper and every
 /// coalition of `coalition_size` other agents that also sees all messages, by recomputing R^-1 from
-/// the plan's own coefficients, or in large plans by flows near those agents; and that the grid step is at most 2^-20 of their conditional
-/// standard deviation. Every process calls it for its own agents before the first round.
+/// the plan's own coefficients, or in large plans by flows near those agents; and that the grid
+/// step is at most 2^-20 of their conditional standard deviation. Every process calls it for its
+/// own agents before the first round.
 /// @param exposures, budgets one per agent of the network.
 /// @throws PrivacyError with agent, mu and limit otherwise (1e-9 relative is tolerated).
 void verify_agents_protected(const NoisePlan& plan,

@@ -28,8 +28,7 @@ Design design_pairs(const DesignInput& input) {
                 "seed-groups: mechanism pairs needs groups of two agents (allowed: edges, "
                 "all-pairs, nearest:K, circulant:K, or a FILE of pairs); {} takes larger groups",
                 join(mechanisms_with(&Mechanism::larger_groups), ", ")));
-    if (designs_locally(input) && !input.common_variance)
-        return design_large_pairs("pairs", input);
+    if (designs_locally(input) && !input.common_variance) return design_large_pairs("pairs", input);
     const CoalitionSolution solution = solve_for_seed_groups(input, GroupNoise::difference);
     std::vector<Eigen::MatrixXd> factors;
     for (const auto& block : solution.group_covariance)
