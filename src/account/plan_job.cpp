@@ -310,6 +310,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["objective"] = finite_number(planned.design.objective);
     json["lower_bound"] = finite_number(planned.design.lower_bound);
     json["relative_gap"] = finite_number(planned.design.relative_gap());
+    json["objective_error"] = finite_number(planned.design.objective_error);
     json["capped"] = planned.design.capped;
     json["ldp_objective"] = planned.ldp_objective;
     json["cdp_objective"] = planned.cdp_objective;

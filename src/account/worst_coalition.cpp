@@ -206,6 +206,7 @@ std::vector<std::vector<int>> asked_coalitions(const ViewQuery& query, int agent
     std::vector<std::vector<int>> coalitions;
     if (query.is_search()) {
         check_coalition_size(agents, query.arguments.size);
+        check_coalition_count(agents, query.arguments.size);
         for_each_coalition(agents, query.arguments.size, [&](const std::vector<int>& members) {
             coalitions.push_back(members);
         });

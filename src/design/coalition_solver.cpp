@@ -165,6 +165,7 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     require_kappa(kappa);
     require_utility_of(utility, agents);
     check_coalition_size(agents, options.coalition_size);
+    check_coalition_count(agents, options.coalition_size);
     require_variance_cap(options.variance_cap);
     check_groups(groups, shape, agents);
     const double unit = utility.trace() / agents;

@@ -95,6 +95,7 @@ Design make_seed_group_design(std::string mechanism,
     return {finish_plan(std::move(plan), input.kappa),
             solution.value,
             solution.lower_bound,
+            0,
             solution.capped};
 }
 

@@ -427,6 +427,7 @@ LaplacianSolution solve_laplacian_covariance(const MatrixXd& utility,
     require_kappa(kappa);
     require_variance_cap(variance_cap);
     check_coalition_size(static_cast<int>(kappa.size()), coalition_size);
+    check_coalition_count(static_cast<int>(kappa.size()), coalition_size);
     const LaplacianFamily family(utility, laplacian, kappa, coalition_size);
     // Unequal kappa can exceed the cap with private noise alone; the cap is then relative to that.
     const double cap = std::max(variance_cap, family.relative_variance(0) * (1 + 1e-12));

@@ -141,6 +141,12 @@ std::string survives_lines(const PlannedNoise& planned) {
 
 std::string optimal_line(const Design& design, double variance_cap) {
     if (!std::isfinite(design.lower_bound)) return {};
+    if (design.objective_error > 0)
+        return fmt::format(
+            "optimal    estimated to {:.2g} relative, +- {:.2g} (noise left and bound from random "
+            "probes;\n           the limit of every agent is certified from its neighbourhood)\n",
+            std::max(0.0, design.relative_gap()),
+            design.objective_error / design.objective);
     return fmt::format("optimal    certified to {:.2g} relative{}\n",
                        std::max(0.0, design.relative_gap()),
                        design.capped

@@ -9,6 +9,7 @@
 #include "core/numbers.hpp"
 #include "core/parallel.hpp"
 #include "privacy/dropouts.hpp"
+#include "privacy/large_plans.hpp"
 #include "privacy/message_noise.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
@@ -39,6 +40,8 @@ VectorXd observed_precision(const NoisePlan& plan, const Observer& observer) {
             *std::ranges::find_if(observer.coalition,
                                   [&](int member) { return member < 0 || member >= plan.agents; }),
             plan.agents - 1));
+    if (const auto noise = large_pairwise_noise(plan))
+        return large_observed_precision(plan, *noise, observer.coalition);
     return is_spatial(plan) ? unknown_precision(plan, observer.coalition)
                             : message_precision(plan, observer.coalition);
 }
@@ -55,7 +58,7 @@ constexpr double largest_loss_of_digits = 1e7;
 
 ObservedPrecisions::ObservedPrecisions(const NoisePlan& plan) : plan_(plan) {
     if (plan.agents < many_agents || !is_spatial(plan) || plan.noiseless() ||
-        plan.aggregation != Aggregation::gossip)
+        plan.aggregation != Aggregation::gossip || large_pairwise_noise(plan))
         return;
     coefficients_ = unknown_coefficients(plan, {});
     MatrixXd covariance = outer_product(coefficients_);
@@ -123,6 +126,9 @@ VectorXd ObservedPrecisions::of(const Observer& observer) const {
 
 VectorXd coalition_precision(const NoisePlan& plan, int size) {
     check_coalition_size(plan.agents, size);
+    if (const auto noise = large_pairwise_noise(plan))
+        return large_coalition_precision(plan, *noise, size);
+    check_coalition_count(plan.agents, size);
     constexpr std::size_t most_at_once = 256;
     const ObservedPrecisions precisions(plan);
     VectorXd largest = VectorXd::Zero(plan.agents);
@@ -180,9 +186,31 @@ std::vector<Guarantee> coalition_guarantees(const NoisePlan& plan,
     return guarantees_of(plan, coalition_precision(plan, size), exposures, delta);
 }
 
+namespace {
+
+std::optional<CuriousAgent> worst_near_agent(const NoisePlan& plan,
+                                             const PairwiseNoise& noise,
+                                             std::span<const Exposure> exposures,
+                                             double delta) {
+    const std::vector<Guarantee> against =
+        guarantees_of(plan, large_coalition_precision(plan, noise, 1), exposures, delta);
+    const auto target =
+        static_cast<int>(std::ranges::max_element(against, std::less()) - against.begin());
+    const LocalPrecision worst =
+        local_precisions(noise, std::span(&target, 1), 1, local_options(plan.agents)).front();
+    const int other = target == 0 ? 1 : 0;
+    return CuriousAgent{worst.coalition.empty() ? other : worst.coalition.front(),
+                        target,
+                        against[static_cast<std::size_t>(target)]};
+}
+
+}  // namespace
+
 std::optional<CuriousAgent> worst_curious_agent(const NoisePlan& plan,
                                                 std::span<const Exposure> exposures,
                                                 double delta) {
+    if (const auto noise = large_pairwise_noise(plan))
+        return worst_near_agent(plan, *noise, exposures, delta);
     // A target loses most to the agent that knows its noise best.
     Eigen::VectorXd largest = Eigen::VectorXd::Constant(plan.agents, -1);
     std::vector<int> observers(static_cast<std::size_t>(plan.agents), -1);

@@ -126,6 +126,7 @@ DropoutPrecision worst_dropout_precision(const NoisePlan& plan,
     const auto count = static_cast<int>(others.size());
     require_dropouts(dropouts, count);
     check_coalition_size(count, dropouts);
+    check_coalition_count(count, dropouts);
     DropoutPrecision worst;
     worst.silent = observed_precision(plan, observer);
     worst.revealed = worst.silent;

@@ -173,6 +173,9 @@ struct Design {
     NoisePlan plan;
     double objective = 0;
     double lower_bound = 0;  ///< certified lower bound over all plans of this mechanism
+    /// Standard error of both, if they are estimated from probes, as in plans of thousands of
+    /// agents, and the bound is not certified; 0 if they are computed.
+    double objective_error = 0;
     bool capped = false;     ///< the variance cap binds: the unlimited optimum would diverge
     [[nodiscard]] double relative_gap() const {
         return objective > 0 ? (objective - lower_bound) / objective : 0;

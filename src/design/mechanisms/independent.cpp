@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "design/large_design.hpp"
 #include "design/mechanisms/table.hpp"
 #include "design/message_plan.hpp"
 #include "design/reference_objectives.hpp"
@@ -47,7 +48,13 @@ Design design_ldp(const DesignInput& input) {
     }
     Design design;
     design.plan = finish_plan(std::move(plan), input.kappa);
-    design.objective = independent_objective(input);
+    if (designs_locally(input)) {
+        const Estimate estimate = large_independent_objective(input);
+        design.objective = estimate.value;
+        design.objective_error = estimate.standard_error;
+    } else {
+        design.objective = independent_objective(input);
+    }
     design.lower_bound = design.objective;
     return design;
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/linear_algebra.hpp"
+#include "core/numbers.hpp"
+#include "design/large_design.hpp"
 #include "design/mechanisms/table.hpp"
 #include "design/message_plan.hpp"
 #include "design/seed_group_design.hpp"
@@ -26,6 +28,7 @@ Design design_pairs(const DesignInput& input) {
                 "seed-groups: mechanism pairs needs groups of two agents (allowed: edges, "
                 "all-pairs, nearest:K, circulant:K, or a FILE of pairs); {} takes larger groups",
                 join(mechanisms_with(&Mechanism::larger_groups), ", ")));
+    if (designs_locally(input) && !input.common_variance) return design_large_pairs("pairs", input);
     const CoalitionSolution solution = solve_for_seed_groups(input, GroupNoise::difference);
     std::vector<Eigen::MatrixXd> factors;
     for (const auto& block : solution.group_covariance)
@@ -86,6 +89,7 @@ Design design_alike_edges(const DesignInput& input) {
     return {finish_plan(std::move(plan), input.kappa),
             solution.value,
             solution.lower_bound,
+            0,
             solution.capped};
 }
 
@@ -93,7 +97,9 @@ Design design_alike_edges(const DesignInput& input) {
 /// worthwhile. With seed groups (edges: [C] (10)(iii)) each has its optimal noise: R = s2 I + sum
 /// over groups of R_k.
 Design design_decor(const DesignInput& input) {
-    if (input.seed_groups.empty()) return design_alike_edges(input);
+    if (input.seed_groups.empty())
+        return designs_locally(input) ? design_large_alike_edges("decor", input)
+                                      : design_alike_edges(input);
     DesignInput common = input;
     common.common_variance = true;
     return design_free_groups("decor", common);
@@ -131,6 +137,7 @@ Design design_corn(const DesignInput& input) {
                         input.kappa),
             solution.value,
             solution.lower_bound,
+            0,
             solution.status == SpatialStatus::capped};
 }
 
@@ -147,7 +154,14 @@ Mechanism corn_mechanism() {
 namespace {
 
 /// R = diag(s2_u) + sum over seed groups of R_k, any covariance of its members. [C] section V-D.
-Design design_corn_hbc(const DesignInput& input) { return design_free_groups("corn-hbc", input); }
+Design design_corn_hbc(const DesignInput& input) {
+    if (!designs_locally(input) || input.common_variance)
+        return design_free_groups("corn-hbc", input);
+    // Noise that cancels is among that of free pairs; the bound is not for all of these.
+    Design design = design_large_pairs("corn-hbc", input);
+    design.lower_bound = not_a_number;
+    return design;
+}
 
 }  // namespace
 

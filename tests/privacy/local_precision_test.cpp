@@ -1,0 +1,153 @@
+#include "privacy/local_precision.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/seeded_random.hpp"
+#include "privacy/privacy_fixtures.hpp"
+#include "sotto/privacy/accountant.hpp"
+
+namespace sotto {
+namespace {
+
+using namespace test;
+
+/// Private noise of random sizes, for some agents none, and pairs along a random graph; a fifth of
+/// them with coefficients that do not cancel.
+NoisePlan random_pairs(int agents, double degree, double without_noise, std::uint64_t seed) {
+    SeededRandom random(seed, "local precision test");
+    NoisePlan plan = blank_plan(agents, 1.7);
+    for (int u = 0; u < agents; ++u)
+        add_stream(
+            plan, {u}, {random.uniform() < without_noise ? 0 : std::sqrt(random.uniform() / 2)});
+    for (int u = 0; u < agents; ++u)
+        for (int v = u + 1; v < agents; ++v) {
+            if (random.uniform() * (agents - 1) > degree) continue;
+            const double size = std::sqrt(random.uniform() / 4);
+            add_stream(plan, {u, v}, {size, random.uniform() < 0.2 ? 1.3 * size : -size});
+        }
+    return plan;
+}
+
+/// Every bound of every agent contains the dense value, and the upper one is at most `above` above.
+void expect_bounds(const NoisePlan& plan, int size, double above) {
+    const auto noise = PairwiseNoise::of(plan);
+    ASSERT_TRUE(noise);
+    const GroundCosts costs(*noise, size);
+    LocalFlow flow(*noise, costs);
+    const Eigen::VectorXd dense = coalition_precision(plan, size) * plan.scale * plan.scale;
+    constexpr double of_dense = 1e-9;
+    for (int u = 0; u < plan.agents; ++u) {
+        const LocalPrecision found = local_precision(*noise, flow, u, size, {});
+        SCOPED_TRACE("agent " + std::to_string(u) + " of " + std::to_string(plan.agents));
+        EXPECT_GE(found.upper, (1 - of_dense) * dense(u));
+        EXPECT_LE(found.lower, (1 + of_dense) * dense(u));
+        EXPECT_EQ(std::isinf(found.upper), std::isinf(dense(u)));
+        if (std::isfinite(dense(u))) {
+            EXPECT_LE(found.upper, (1 + above) * dense(u));
+        }
+        EXPECT_EQ(std::ssize(found.coalition), size);
+    }
+}
+
+TEST(LocalPrecision, IsAtMostATenthOfAPerCentAboveTheDenseOne) {
+    constexpr double above = 1e-3;
+    expect_bounds(random_pairs(400, 10, 0.5, 1), 0, above);
+    expect_bounds(random_pairs(400, 10, 0.5, 2), 1, above);
+    expect_bounds(random_pairs(200, 5, 0.4, 3), 1, above);
+    expect_bounds(random_pairs(60, 4, 0, 4), 2, above);
+    expect_bounds(random_pairs(30, 12, 0.5, 5), 2, above);
+}
+
+TEST(LocalPrecision, OfFewAgentsAndOfAgentsWithFewNeighbours) {
+    constexpr double above = 1e-3;
+    expect_bounds(random_pairs(1, 0, 0, 1), 0, above);
+    expect_bounds(random_pairs(2, 1, 0, 2), 1, above);
+    expect_bounds(random_pairs(12, 0, 0, 3), 2, above);  // nobody shares
+    for (const std::uint64_t seed : {4U, 5U, 6U}) {
+        expect_bounds(random_pairs(40, 1.5, 0, seed), 1, above);
+        expect_bounds(random_pairs(40, 1.5, 0, seed), 2, above);
+        expect_bounds(random_pairs(40, 1.5, 0.3, seed), 1, above);
+    }
+}
+
+TEST(LocalPrecision, OfAnAgentAloneIsThatOfItsOwnNoise) {
+    NoisePlan plan = blank_plan(3);
+    add_stream(plan, {0}, {2});
+    add_stream(plan, {1}, {1});
+    add_stream(plan, {2}, {1});
+    add_stream(plan, {1, 2}, {1, -1});
+    const auto noise = PairwiseNoise::of(plan);
+    ASSERT_TRUE(noise);
+    const GroundCosts costs(*noise, 1);
+    LocalFlow flow(*noise, costs);
+    EXPECT_NEAR(local_precision(*noise, flow, 0, 1, {}).upper, 0.25, 1e-9);
+    // Of two agents with s2 = 1 and b = 1: R = [2 -1; -1 2].
+    EXPECT_NEAR(local_precision(*noise, flow, 1, 0, {}).upper, 2.0 / 3, 1e-3);
+    // Its neighbour leaves it s2.
+    const LocalPrecision known = local_precision(*noise, flow, 1, 1, {});
+    EXPECT_NEAR(known.upper, 1, 1e-9);
+    EXPECT_EQ(known.coalition, std::vector<int>{2});
+}
+
+TEST(LocalPrecision, IsInfiniteWithoutNoiseOfItsOwn) {
+    NoisePlan plan = blank_plan(3);
+    add_stream(plan, {0}, {1});
+    add_stream(plan, {0, 1}, {1, -1});
+    const auto noise = PairwiseNoise::of(plan);
+    ASSERT_TRUE(noise);
+    const GroundCosts costs(*noise, 1);
+    LocalFlow flow(*noise, costs);
+    EXPECT_TRUE(std::isinf(local_precision(*noise, flow, 1, 1, {}).upper));
+    EXPECT_TRUE(std::isinf(local_precision(*noise, flow, 2, 1, {}).upper));
+    EXPECT_TRUE(std::isfinite(local_precision(*noise, flow, 0, 1, {}).upper));
+}
+
+TEST(PairwiseNoise, IsThatOfPairsOnly) {
+    NoisePlan plan = blank_plan(3);
+    add_stream(plan, {0, 1, 2}, {1, -1, 0});
+    EXPECT_FALSE(PairwiseNoise::of(plan));  // the third holds the seed
+    EXPECT_FALSE(PairwiseNoise::of(shared_seed_plan(4)));
+    NoisePlan laplace = private_plan({1, 1});
+    for (auto& stream : laplace.streams) stream.distribution = StreamDistribution::laplace;
+    EXPECT_FALSE(PairwiseNoise::of(laplace));
+}
+
+TEST(PairwiseNoise, WithoutACoalitionHasNoiseOfOthersOnly) {
+    const NoisePlan plan = random_pairs(30, 6, 0.2, 9);
+    const auto noise = PairwiseNoise::of(plan);
+    ASSERT_TRUE(noise);
+    const std::vector<int> coalition{3, 17};
+    const PairwiseNoise left = noise->without(coalition);
+    const GroundCosts costs(left, 0);
+    LocalFlow flow(left, costs);
+    const Eigen::VectorXd dense = observed_precision(plan, {coalition}) * plan.scale * plan.scale;
+    for (int u = 0; u < plan.agents; ++u) {
+        const double upper = local_precision(left, flow, u, 0, {}).upper;
+        if (std::isinf(dense(u))) {
+            EXPECT_TRUE(std::isinf(upper)) << u;
+        } else {
+            EXPECT_NEAR(upper, dense(u), 1e-3 * dense(u)) << u;
+        }
+    }
+}
+
+TEST(GroundCosts, BoundTheInverseOfEveryCoalition) {
+    const NoisePlan plan = random_pairs(14, 4, 0.3, 11);
+    const auto noise = PairwiseNoise::of(plan);
+    ASSERT_TRUE(noise);
+    const GroundCosts costs(*noise, 1);
+    for (int member = 0; member < plan.agents; ++member) {
+        const Eigen::VectorXd precision =
+            observed_precision(plan, {{member}}) * plan.scale * plan.scale;
+        for (int u = 0; u < plan.agents; ++u) {
+            if (u == member) continue;
+            EXPECT_GE(costs.against_all(u), precision(u) * (1 - 1e-9));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sotto
