@@ -55,7 +55,8 @@ constexpr double largest_loss_of_digits = 1e7;
 
 ObservedPrecisions::ObservedPrecisions(const NoisePlan& plan) : plan_(plan) {
     if (plan.agents < many_agents || !is_spatial(plan) || plan.noiseless() ||
-        plan.aggregation != Aggregation::gossip)
+        plan.aggregation != Aggregation::gossip ||
+        (plan.agents > most_dense_private && noise_is_private(plan)))
         return;
     coefficients_ = unknown_coefficients(plan, {});
     MatrixXd covariance = outer_product(coefficients_);
@@ -123,6 +124,9 @@ VectorXd ObservedPrecisions::of(const Observer& observer) const {
 
 VectorXd coalition_precision(const NoisePlan& plan, int size) {
     check_coalition_size(plan.agents, size);
+    // Coalitions know nothing of private noise.
+    if (plan.agents > most_dense_private && is_spatial(plan) && noise_is_private(plan))
+        return observed_precision(plan, {});
     constexpr std::size_t most_at_once = 256;
     const ObservedPrecisions precisions(plan);
     VectorXd largest = VectorXd::Zero(plan.agents);

@@ -196,6 +196,11 @@ std::vector<bool> unknown_streams(const NoisePlan& plan, std::span<const int> co
     return unknown;
 }
 
+bool noise_is_private(const NoisePlan& plan) {
+    return std::ranges::all_of(plan.groups,
+                               [](const SeedGroup& group) { return group.members.size() == 1; });
+}
+
 Eigen::SparseMatrix<double> unknown_coefficients(const NoisePlan& plan,
                                                  std::span<const int> coalition) {
     const std::vector<bool> unknown = unknown_streams(plan, coalition);
@@ -239,6 +244,15 @@ Eigen::VectorXd unknown_precision(const NoisePlan& plan, std::span<const int> co
     std::vector<Eigen::Index> outside;
     for (int u = 0; u < plan.agents; ++u)
         if (!is_member(u)) outside.push_back(u);
+    if (plan.agents > most_dense_private && noise_is_private(plan)) {
+        // R is diagonal.
+        Eigen::VectorXd variance = Eigen::VectorXd::Zero(plan.agents);
+        for (int k = 0; k < coefficients.outerSize(); ++k)
+            for (Eigen::SparseMatrix<double>::InnerIterator entry(coefficients, k); entry; ++entry)
+                variance(entry.row()) += entry.value() * entry.value();
+        for (const Eigen::Index u : outside) precision(u) = 1 / variance(u);
+        return precision;
+    }
     const Eigen::MatrixXd covariance = outer_product(coefficients);
     const Eigen::VectorXd inner = precision_diagonal(
         coalition.empty() ? covariance : Eigen::MatrixXd(covariance(outside, outside)));

@@ -73,4 +73,11 @@ inline constexpr double outside_range = 1e-9;
 [[nodiscard]] Eigen::VectorXd unknown_precision(const NoisePlan& plan,
                                                 std::span<const int> coalition);
 
+/// Agents up to which the noise of plans whose streams all belong to one agent goes through dense
+/// matrices; above them R is taken as the diagonal that it is.
+inline constexpr int most_dense_private = 1000;
+
+/// Whether no two agents hold a common seed.
+[[nodiscard]] bool noise_is_private(const NoisePlan& plan);
+
 }  // namespace sotto
