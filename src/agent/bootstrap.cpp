@@ -127,11 +127,8 @@ Topography unpack_topography(std::string_view bytes, int wanted_agents) {
         const std::size_t later =
             reader.get_count(static_cast<std::size_t>(agents) * sizeof(double));
         const auto get_mixing = [&] {
-            Eigen::MatrixXd weights = Eigen::MatrixXd::Zero(agents, agents);
-            for (int u = 0; u < agents; ++u)
-                for (const int v : graph.closed_neighbourhood(u))
-                    weights(u, v) = reader.get<double>();
-            return MixingMatrix::from_dense(graph, weights, kind);
+            return MixingMatrix::from_weights(
+                graph, [&](int, int) { return reader.get<double>(); }, kind);
         };
         MixingMatrix mixing = get_mixing();
         std::vector<MixingMatrix> later_mixing;

@@ -5,6 +5,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "agent/message_mixing.hpp"
 #include "agent/trainer.hpp"
@@ -28,26 +29,52 @@ double weight_of(const LossSum& own, const EvaluatedRecords& records) {
     return records.own_tests && own.records > 0 ? static_cast<double>(own.records) : 1;
 }
 
+/// sum_over_agents of vectors that are made for some agents at a time where one process has all,
+/// since all of them together need much memory. COLLECTIVE.
+/// @param rows of a vector, which `fill` gets with zeros and the place of its agent.
+Eigen::VectorXd sum_of_all(Control& network,
+                           long agents,
+                           Eigen::Index rows,
+                           int threads,
+                           const std::function<void(long, Eigen::Ref<Eigen::VectorXd>)>& fill) {
+    constexpr long some = 64;
+    const bool all_here = network.processes() == 1;
+    const long most = all_here ? std::min(some, agents) : agents;
+    Eigen::MatrixXd vectors;
+    Eigen::VectorXd total;
+    for (long first = 0; first < agents; first += most) {
+        vectors.setZero(rows, std::min(most, agents - first));
+        parallel_for(vectors.cols(), threads, [&](long v) { fill(first + v, vectors.col(v)); });
+        if (!all_here) return network.sum_over_agents(vectors);
+        for (Eigen::Index v = 0; v < vectors.cols(); ++v)
+            if (first + v == 0)
+                total = vectors.col(0);
+            else
+                total += vectors.col(v);
+    }
+    return total;
+}
+
 std::optional<Curvature> average_curvature(Control& network,
                                            std::vector<LocalAgent>& agents,
                                            const Eigen::VectorXd& model,
                                            double l2,
                                            int threads) {
     const Eigen::Index d = model.size();
-    Eigen::MatrixXd packed =
-        Eigen::MatrixXd::Zero(2 + d + d * d, static_cast<Eigen::Index>(agents.size()));
-    parallel_for(static_cast<long>(agents.size()), threads, [&](long a) {
+    const auto of_agent = [&](long a, Eigen::Ref<Eigen::VectorXd> packed) {
         Objective& objective = *agents[static_cast<std::size_t>(a)].objective;
         const auto local = objective.curvature_sum(model);
         if (!local) return;
         const double scale = 1.0 / static_cast<double>(objective.records());
-        packed(0, a) = 1;
-        packed(1, a) = scale * local->loss;
-        packed.col(a).segment(2, d) = scale * local->gradient;
-        packed.col(a).tail(d * d) =
+        packed(0) = 1;
+        packed(1) = scale * local->loss;
+        packed.segment(2, d) = scale * local->gradient;
+        packed.tail(d * d) =
             scale * Eigen::Map<const Eigen::VectorXd>(local->hessian.data(), d * d);
-    });
-    const Eigen::VectorXd sum = network.sum_over_agents(packed) / network.agents();
+    };
+    const Eigen::VectorXd sum =
+        sum_of_all(network, std::ssize(agents), 2 + d + d * d, threads, of_agent) /
+        network.agents();
     if (sum(0) != 1) return std::nullopt;
     Curvature result;
     result.loss = sum(1) + 0.5 * l2 * model.squaredNorm();
@@ -236,12 +263,18 @@ Evaluation evaluate(Control& network,
     return result;
 }
 
+bool cheap_minimum(int agents, Eigen::Index dimension) {
+    constexpr double most_values = 1 << 26;
+    const auto d = static_cast<double>(std::min(dimension, largest_dimension_with_minimum));
+    return agents * d * d <= most_values;
+}
+
 std::optional<double> minimum_of_average(Control& network,
                                          std::vector<LocalAgent>& agents,
                                          double l2,
                                          int threads) {
     const Eigen::Index d = agents.front().objective->dimension();
-    if (d > 512) return std::nullopt;
+    if (d > largest_dimension_with_minimum) return std::nullopt;
     Eigen::VectorXd model = Eigen::VectorXd::Zero(d);
     auto here = average_curvature(network, agents, model, l2, threads);
     for (int iteration = 0; here && iteration < 60; ++iteration) {

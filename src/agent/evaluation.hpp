@@ -74,6 +74,12 @@ struct Evaluation {
                                                        double l2,
                                                        int threads);
 
+/// d of minimum_of_average.
+inline constexpr Eigen::Index largest_dimension_with_minimum = 512;
+/// Whether minimum_of_average takes seconds, and no more: agents have at most 2^26 second
+/// derivatives together.
+[[nodiscard]] bool cheap_minimum(int agents, Eigen::Index dimension);
+
 /// The mean of its models that every local agent keeps: of the last J rounds, or exponential, y <-
 /// decay y + (1 - decay) x after every round, from y = x_0.
 class ModelMean {

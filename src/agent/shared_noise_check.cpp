@@ -27,8 +27,8 @@ bool holds(const NoisePlan& plan, int stream, int agent) {
 
 /// Of a coordinate of the noise that `sender` shares with `receiver`; 0 if there is none.
 double shared_deviation(const NoisePlan& plan, int sender, int receiver) {
-    const auto row = std::ranges::find(plan.rows, sender, &NoiseRow::sender);
-    if (row == plan.rows.end()) return 0;
+    const auto row = std::ranges::lower_bound(plan.rows, sender, {}, &NoiseRow::sender);
+    if (row == plan.rows.end() || row->sender != sender) return 0;
     double square = 0;
     for (std::size_t k = 0; k < row->streams.size(); ++k)
         if (holds(plan, row->streams[k], receiver))

@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t most_at_once = 8;
-constexpr std::size_t few = 8;  // paths; no threads are started for so few
+constexpr std::size_t few = 8;     // paths; no threads are started for so few
+constexpr std::size_t many = 512;  // above these, whole file systems are flushed
 
 /// 0, or errno. Some file systems cannot flush a folder.
 int flush(const fs::path& path) {
@@ -41,6 +42,26 @@ int flush(const fs::path& path) {
         reason = 0;
     ::close(file);
     return reason;
+}
+
+/// Flushes the whole file system of every path instead of one path after the other.
+/// @return 0, or errno; `failed` is then the path.
+int flush_file_systems(std::span<const fs::path> paths, std::size_t& failed) {
+    std::set<dev_t> flushed;
+    for (std::size_t p = 0; p < paths.size(); ++p) {
+        struct stat status {};
+        int reason = ::stat(paths[p].c_str(), &status) == 0 ? 0 : errno;
+        if (reason == 0 && flushed.contains(status.st_dev)) continue;
+        const int file = reason == 0 ? ::open(paths[p].c_str(), O_RDONLY | O_CLOEXEC) : -1;
+        if (reason == 0 && (file < 0 || ::syncfs(file) != 0)) reason = errno;
+        if (file >= 0) ::close(file);
+        if (reason != 0) {
+            failed = p;
+            return reason;
+        }
+        flushed.insert(status.st_dev);
+    }
+    return 0;
 }
 
 /// Overwrites with zeros, not flushed yet.
@@ -74,10 +95,16 @@ void flush_to_disk(const fs::path& path) { flush_to_disk(std::span(&path, 1)); }
 void flush_to_disk(std::span<const fs::path> paths) { flush_to_disk(paths, paths); }
 
 void flush_to_disk(std::span<const fs::path> paths, std::span<const fs::path> told) {
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
     int reason = 0;
     std::size_t failed = 0;
+    if (paths.size() > many) {
+        reason = flush_file_systems(paths, failed);
+        if (reason == 0) return;
+        errno = reason;
+        throw_unwritable(told[failed]);
+    }
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
     const auto work = [&] {
         for (std::size_t p = next++; p < paths.size(); p = next++)
             if (const int found = flush(paths[p]); found != 0) {

@@ -302,20 +302,48 @@ std::vector<Edge> exponential_edges(int agents) {
     return edges;
 }
 
-std::vector<Edge> draw_erdos_renyi(int agents, double probability, SeededRandom& random) {
-    std::vector<Edge> edges;
-    for (int u = 0; u < agents; ++u)
-        for (int v = u + 1; v < agents; ++v)
-            if (random.uniform() < probability) edges.emplace_back(u, v);
-    return edges;
+/// Calls take(v) for every v of [first, end) with the same probability, independently, by drawing
+/// how many are passed over until the next. Cost: one number for each that is taken.
+template <class Take>
+void take_some(int first, int end, double log_passed, SeededRandom& random, Take&& take) {
+    for (double next = first;; ++next) {
+        next += std::floor(std::log1p(-random.uniform()) / log_passed);
+        if (!(next < end)) return;
+        take(static_cast<int>(next));
+    }
 }
 
-std::vector<Arc> draw_arcs(int agents, double probability, SeededRandom& random) {
-    std::vector<Arc> arcs;
-    for (int u = 0; u < agents; ++u)
-        for (int v = 0; v < agents; ++v)
-            if (u != v && random.uniform() < probability) arcs.emplace_back(u, v);
-    return arcs;
+/// Pairs (u, v), each with the same probability: v > u, or all v other than u if directed. Up to
+/// most_pairwise agents one number is drawn for each pair, above them one for each link.
+std::vector<std::pair<int, int>> draw_erdos_renyi(const TopologySpec& spec, SeededRandom& random) {
+    constexpr int most_pairwise = 1 << 14;
+    const double probability = spec.edge_probability;
+    const bool pairwise = spec.agents <= most_pairwise || probability == 1;
+    std::vector<std::pair<int, int>> links;
+    for (int u = 0; u < spec.agents; ++u) {
+        const int first = spec.directed ? 0 : u + 1;
+        const auto add = [&](int v) {
+            if (u != v) links.emplace_back(u, v);
+        };
+        if (!pairwise) {
+            take_some(first, spec.agents, std::log1p(-probability), random, add);
+            continue;
+        }
+        for (int v = first; v < spec.agents; ++v)
+            if (u != v && random.uniform() < probability) add(v);
+    }
+    return links;
+}
+
+/// Whether an agent hears nobody or is heard by nobody, so that the graph cannot be connected.
+bool leaves_one_alone(const TopologySpec& spec, const std::vector<std::pair<int, int>>& links) {
+    if (spec.agents == 1) return false;
+    std::vector<bool> sends(static_cast<std::size_t>(spec.agents)), hears = sends;
+    for (const auto& [u, v] : links)
+        sends[static_cast<std::size_t>(u)] = hears[static_cast<std::size_t>(v)] = true;
+    for (std::size_t u = 0; u < sends.size(); ++u)
+        if (spec.directed ? !(sends[u] && hears[u]) : !(sends[u] || hears[u])) return true;
+    return false;
 }
 
 std::vector<Edge> draw_geometric(int agents, double radius, SeededRandom& random) {
@@ -325,20 +353,41 @@ std::vector<Edge> draw_geometric(int agents, double radius, SeededRandom& random
         const double y = random.uniform();
         points.emplace_back(x, y);
     }
+    // Points nearer than the radius are in the same square or in one beside it.
+    const double most = std::ceil(std::sqrt(agents));
+    const auto side = static_cast<int>(std::clamp(std::floor(0.999 / radius), 1.0, most));
+    const auto square_of = [side](double at) {
+        return std::min(static_cast<int>(at * side), side - 1);
+    };
+    std::vector<std::vector<int>> squares(static_cast<std::size_t>(side) *
+                                          static_cast<std::size_t>(side));
+    const auto square = [&](int row, int column) -> auto& {
+        return squares[static_cast<std::size_t>(row) * static_cast<std::size_t>(side) +
+                       static_cast<std::size_t>(column)];
+    };
     std::vector<Edge> edges;
-    for (int u = 0; u < agents; ++u)
-        for (int v = u + 1; v < agents; ++v) {
-            const auto& [x, y] = points[static_cast<std::size_t>(u)];
-            const auto& [a, b] = points[static_cast<std::size_t>(v)];
-            if ((x - a) * (x - a) + (y - b) * (y - b) < radius * radius) edges.emplace_back(u, v);
-        }
+    for (int u = 0; u < agents; ++u) {
+        const auto& [x, y] = points[static_cast<std::size_t>(u)];
+        const int row = square_of(x), column = square_of(y);
+        for (int r = std::max(row - 1, 0); r <= std::min(row + 1, side - 1); ++r)
+            for (int c = std::max(column - 1, 0); c <= std::min(column + 1, side - 1); ++c)
+                for (const int v : square(r, c)) {
+                    const auto& [a, b] = points[static_cast<std::size_t>(v)];
+                    if ((x - a) * (x - a) + (y - b) * (y - b) < radius * radius)
+                        edges.emplace_back(v, u);
+                }
+        square(row, column).push_back(u);
+    }
     return edges;
 }
 
+/// @param draw links.
 template <class Draw>
-std::optional<GeneratedGraph> draw_until_connected(Draw&& draw) {
+std::optional<GeneratedGraph> draw_until_connected(const TopologySpec& spec, Draw&& draw) {
     for (int attempt = 1; attempt <= most_attempts; ++attempt) {
-        Graph graph = draw();
+        std::vector<std::pair<int, int>> links = draw();
+        if (leaves_one_alone(spec, links)) continue;
+        Graph graph = Graph::from_links(spec.agents, spec.directed, std::move(links));
         if (graph.connected()) return GeneratedGraph{std::move(graph), attempt};
     }
     return std::nullopt;
@@ -363,13 +412,7 @@ GeneratedGraph make_erdos_renyi(const TopologySpec& spec) {
             "edge probability: {} given; it must be greater than 0 and at most 1", probability));
     if (!hopeless(spec.agents, probability)) {
         SeededRandom random(spec.graph_seed, "sotto.graph.erdos-renyi");
-        auto drawn = draw_until_connected([&] {
-            return Graph::from_links(spec.agents,
-                                     spec.directed,
-                                     spec.directed
-                                         ? draw_arcs(spec.agents, probability, random)
-                                         : draw_erdos_renyi(spec.agents, probability, random));
-        });
+        auto drawn = draw_until_connected(spec, [&] { return draw_erdos_renyi(spec, random); });
         if (drawn) return std::move(*drawn);
     }
     const double n = spec.agents;
@@ -387,9 +430,8 @@ GeneratedGraph make_geometric(const TopologySpec& spec) {
     const double radius = spec.radius.value_or(usual_radius);
     if (spec.radius) require_positive("radius", radius);
     SeededRandom random(spec.graph_seed, "sotto.graph.geometric");
-    auto drawn = draw_until_connected([&] {
-        return Graph::from_edges(spec.agents, draw_geometric(spec.agents, radius, random));
-    });
+    auto drawn =
+        draw_until_connected(spec, [&] { return draw_geometric(spec.agents, radius, random); });
     if (drawn) return std::move(*drawn);
     throw ConfigError(fmt::format(
         "radius: with {:.6g}, {} draws of {} agents give no connected graph; try {:.2g}",

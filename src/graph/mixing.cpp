@@ -13,6 +13,7 @@
 #include "core/linear_algebra.hpp"
 #include "core/text_input.hpp"
 #include "graph/edge_list.hpp"
+#include "graph/spectrum.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/core/sparse_rows.hpp"
@@ -129,9 +130,14 @@ bool columns_sum_to_one(const SparseRows& sparse) {
     return ((sums.array() - 1).abs() <= row_sum_tolerance).all();
 }
 
+/// Agents above which eigenvalues are found by iterations.
+constexpr int most_with_all_eigenvalues = 1500;
+
 /// Largest modulus of the eigenvalues of W - 11^T/n: those of W, with one eigenvalue 1 replaced by
-/// 0. Cost: O(n^3).
-double modulus_off_the_mean(const Eigen::MatrixXd& dense) {
+/// 0. Cost: O(n^3) up to most_with_all_eigenvalues agents.
+double modulus_off_the_mean(const MixingMatrix& mixing) {
+    if (mixing.agents() > most_with_all_eigenvalues) return second_eigenvalue_modulus(mixing);
+    const Eigen::MatrixXd dense = mixing.dense();
     const Eigen::MatrixXd deflated =
         (dense.array() - 1.0 / static_cast<double>(dense.rows())).matrix();
     if (dense == dense.transpose()) return symmetric_eigenvalues(deflated).cwiseAbs().maxCoeff();
@@ -140,24 +146,30 @@ double modulus_off_the_mean(const Eigen::MatrixXd& dense) {
                                            : std::nan("");
 }
 
-void check_entries(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
-    for (int u = 0; u < graph.agents(); ++u)
-        for (int v = 0; v < graph.agents(); ++v) {
-            const double weight = dense(u, v);
-            const auto reject = [&](const char* rule) {
-                return DataError(
-                    fmt::format("{}: entry ({}, {}) is {} (agents are numbered from "
-                                "0); {}",
-                                name,
-                                u,
-                                v,
-                                weight,
-                                rule));
-            };
-            if (!std::isfinite(weight)) throw reject("weights must be finite");
-            if (weight != 0 && u != v && !graph.hears(u, v))
-                throw reject("the graph has no edge there, so it must be 0");
-        }
+void check_entry(const Graph& graph, int u, int v, double weight, const std::string& name) {
+    const auto reject = [&](const char* rule) {
+        return DataError(fmt::format(
+            "{}: entry ({}, {}) is {} (agents are numbered from 0); {}", name, u, v, weight, rule));
+    };
+    if (!std::isfinite(weight)) throw reject("weights must be finite");
+    if (weight != 0 && u != v && !graph.hears(u, v))
+        throw reject("the graph has no edge there, so it must be 0");
+}
+
+/// @throws DataError for another size, and the first entry that is not allowed, also where the
+/// graph has no edge.
+void check_dense(const Graph& graph, const Eigen::MatrixXd& dense, const std::string& name) {
+    const int n = graph.agents();
+    if (dense.rows() != n || dense.cols() != n)
+        throw DataError(fmt::format("{}: {} x {}, but the graph has {} agents; it must be {} x {}",
+                                    name,
+                                    dense.rows(),
+                                    dense.cols(),
+                                    n,
+                                    n,
+                                    n));
+    for (int u = 0; u < n; ++u)
+        for (int v = 0; v < n; ++v) check_entry(graph, u, v, dense(u, v), name);
 }
 
 /// @param what "row" or "column".
@@ -175,36 +187,23 @@ void check_sums(const Eigen::VectorXd& sums, const char* what, const std::string
                             row_sum_tolerance));
 }
 
-/// Checks that `dense` is a mixing matrix of the graph: n x n, finite, 0 where an agent hears
-/// nothing, rows (push_sum: columns) sum to 1. Negative entries are refused with push_sum;
+/// Checks that rows (push_sum: columns) sum to 1. Negative entries are refused with push_sum;
 /// otherwise all eigenvalues other than the mean's must have modulus at most 1 (within
-/// row_sum_tolerance), which always holds without negative entries. Cost: O(n^2), O(n^3) with
-/// negative entries.
-/// @throws DataError beginning with `name` and giving the entry.
-void check_mixing(const Graph& graph,
-                  const Eigen::MatrixXd& dense,
-                  MixingKind kind,
-                  const std::string& name) {
-    const int n = graph.agents();
-    if (dense.rows() != n || dense.cols() != n)
-        throw DataError(fmt::format("{}: {} x {}, but the graph has {} agents; it must be {} x {}",
-                                    name,
-                                    dense.rows(),
-                                    dense.cols(),
-                                    n,
-                                    n,
-                                    n));
-    check_entries(graph, dense, name);
-    const bool push_sum = kind == MixingKind::push_sum;
+/// row_sum_tolerance), which always holds without negative entries.
+/// @throws DataError beginning with `name`.
+void check_mixing(const MixingMatrix& mixing, const std::string& name) {
+    const SparseRows& weights = mixing.sparse();
+    const bool push_sum = mixing.push_sum();
+    const Eigen::VectorXd ones = Eigen::VectorXd::Ones(mixing.agents());
     if (push_sum)
-        check_sums(dense.colwise().sum().transpose(), "column", name);
+        check_sums(weights.transpose() * ones, "column", name);
     else
-        check_sums(dense.rowwise().sum(), "row", name);
-    if (!(dense.minCoeff() < 0)) return;
+        check_sums(weights * ones, "row", name);
+    if (!(weights.coeffs().minCoeff() < 0)) return;
     if (push_sum)
         throw DataError(
             fmt::format("{}: it has negative entries, which push-sum cannot have", name));
-    const double modulus = modulus_off_the_mean(dense);
+    const double modulus = modulus_off_the_mean(mixing);
     if (!(modulus <= 1 + row_sum_tolerance))
         throw DataError(fmt::format(
             "{}: it has negative entries, and an eigenvalue other than that of the mean has "
@@ -242,9 +241,26 @@ MixingMatrix MixingMatrix::from_rule(const Graph& graph, MixingRule rule) {
 
 MixingMatrix MixingMatrix::from_dense(const Graph& graph,
                                       const Eigen::MatrixXd& dense,
-                                      MixingKind kind) {
-    check_mixing(graph, dense, kind, "mixing matrix");
-    return MixingMatrix(fill(graph, [&](int u, int v) { return dense(u, v); }), kind);
+                                      MixingKind kind,
+                                      const std::string& name) {
+    check_dense(graph, dense, name);
+    return from_weights(
+        graph, [&](int u, int v) { return dense(u, v); }, kind, name);
+}
+
+MixingMatrix MixingMatrix::from_weights(const Graph& graph,
+                                        const std::function<double(int u, int v)>& weight,
+                                        MixingKind kind,
+                                        const std::string& name) {
+    MixingMatrix mixing(fill(graph,
+                             [&](int u, int v) {
+                                 const double value = weight(u, v);
+                                 check_entry(graph, u, v, value, name);
+                                 return value;
+                             }),
+                        kind);
+    check_mixing(mixing, name);
+    return mixing;
 }
 
 MixingMatrix MixingMatrix::damped(double share) const {
@@ -418,8 +434,7 @@ MixingMatrix make_mixing(const Graph& graph, const std::string& rule_or_file) {
     const Eigen::MatrixXd dense = is_npy(rule_or_file)
                                       ? read_npy(rule_or_file)
                                       : read_text_matrix(rule_or_file, graph.agents(), name);
-    check_mixing(graph, dense, MixingKind::averaging, name);
-    return MixingMatrix::from_dense(graph, dense);
+    return MixingMatrix::from_dense(graph, dense, MixingKind::averaging, name);
 }
 
 }  // namespace sotto

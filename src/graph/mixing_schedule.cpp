@@ -50,28 +50,32 @@ ScheduledMixing random_schedule(const TopologySpec& topology,
             fmt::format("mixing-schedule: random needs a rule of mixing, not '{}' (allowed: {})",
                         rule,
                         join(rules)));
-    const double weights = static_cast<double>(rounds) * topology.agents * topology.agents;
-    if (!(weights <= most_weights))
-        throw ConfigError(fmt::format(
-            "mixing-schedule: random keeps {} x {} x {} weights, more than {:g}; use fewer rounds, "
-            "or a FILE whose matrices repeat",
-            rounds,
-            topology.agents,
-            topology.agents,
-            most_weights));
+    const auto require_few = [&](double weights) {
+        if (!(weights <= most_weights))
+            throw ConfigError(fmt::format(
+                "mixing-schedule: random keeps {:.3g} weights in {} rounds, more than {:g}; use "
+                "fewer rounds, or a FILE whose matrices repeat",
+                weights,
+                rounds,
+                most_weights));
+    };
     std::vector<MixingMatrix> own;
     std::set<std::pair<int, int>> links;
     for (long t = 0; t < rounds; ++t) {
         const Graph graph = graph_of_round(topology, t);
         const auto of_round = graph.links();
         links.insert(of_round.begin(), of_round.end());
+        // All matrices keep the links of all rounds.
+        require_few(static_cast<double>(rounds) *
+                    (topology.agents +
+                     (topology.directed ? 1.0 : 2.0) * static_cast<double>(links.size())));
         own.push_back(make_mixing(graph, rule));
     }
     ScheduledMixing result{
         Graph::from_links(topology.agents, topology.directed, {links.begin(), links.end()}), {}};
     for (const MixingMatrix& mixing : own)
-        result.matrices.push_back(
-            MixingMatrix::from_dense(result.graph, mixing.dense(), mixing.kind()));
+        result.matrices.push_back(MixingMatrix::from_weights(
+            result.graph, [&](int u, int v) { return mixing.weight(u, v); }, mixing.kind()));
     return result;
 }
 
@@ -79,12 +83,14 @@ std::vector<MixingMatrix> one_peer_schedule(const Graph& exponential_graph) {
     const int n = exponential_graph.agents();
     std::vector<MixingMatrix> matrices;
     for (int hop = 1; hop < n; hop *= 2) {
-        Eigen::MatrixXd dense = Eigen::MatrixXd::Identity(n, n) / 2;
         // In a directed graph arcs go from u to u + hop, which hears u.
-        for (int u = 0; u < n; ++u)
-            dense(u, (exponential_graph.directed() ? u - hop + n : u + hop) % n) += 0.5;
+        const auto peer = [&](int u) {
+            return (exponential_graph.directed() ? u - hop + n : u + hop) % n;
+        };
         try {
-            matrices.push_back(MixingMatrix::from_dense(exponential_graph, dense));
+            matrices.push_back(MixingMatrix::from_weights(exponential_graph, [&](int u, int v) {
+                return (u == v ? 0.5 : 0.0) + (v == peer(u) ? 0.5 : 0.0);
+            }));
         } catch (const DataError&) {
             throw ConfigError(
                 "mixing-schedule: one-peer follows the edges of the exponential graph; use "

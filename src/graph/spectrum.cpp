@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/linear_algebra.hpp"
+#include "core/recent.hpp"
 #include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/sparse_rows.hpp"
@@ -17,7 +18,7 @@
 namespace sotto {
 namespace {
 
-constexpr int most_dense_agents = 400;
+constexpr int most_dense_agents = 400, most_dense_if_needed = 5000;
 constexpr double convergence_tolerance = 1e-10;
 constexpr double solver_tolerance = 1e-11;
 constexpr double invariance_tolerance = 1e-13;
@@ -154,7 +155,8 @@ double modulus_by(EigenMethod method, const MixingMatrix& mixing) {
     if (method == EigenMethod::dense) return dense_modulus(mixing);
     const std::optional<double> modulus = iterative_modulus(mixing);
     if (modulus) return *modulus;
-    if (method == EigenMethod::automatic) return dense_modulus(mixing);
+    if (method == EigenMethod::automatic)
+        return mixing.agents() <= most_dense_if_needed ? dense_modulus(mixing) : 1;
     throw Error(ExitCode::other,
                 fmt::format("the iterative eigenvalue of the mixing matrix of {} agents did not "
                             "converge; use the dense method",
@@ -166,7 +168,10 @@ double modulus_by(EigenMethod method, const MixingMatrix& mixing) {
 double second_eigenvalue_modulus(const MixingMatrix& mixing, EigenMethod method) {
     if (mixing.agents() == 1) return 0;
     // Row-stochastic matrices have no eigenvalue above 1 except by rounding.
-    return std::min(1.0, modulus_by(method, mixing));
+    const auto find = [&] { return std::min(1.0, modulus_by(method, mixing)); };
+    if (method != EigenMethod::automatic || mixing.agents() <= most_dense_agents) return find();
+    static Recent<double> recent;
+    return recent.get(mixing.hash(), find, [](double) { return sizeof(double); });
 }
 
 }  // namespace sotto

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <queue>
 #include <span>
 
 #include "core/numbers.hpp"
@@ -358,13 +359,19 @@ void deal_by_writer(std::span<const Eigen::Index> rows,
     }
 }
 
+/// Takes a record from the largest shard, of equal ones the first, for each empty one.
 void give_every_agent_a_record(std::vector<Rows>& shards) {
-    const auto by_size = [](const Rows& a, const Rows& b) { return a.size() < b.size(); };
+    std::priority_queue<std::pair<std::size_t, std::ptrdiff_t>> sizes;  // and minus the place
+    for (std::size_t agent = 0; agent < shards.size(); ++agent)
+        sizes.emplace(shards[agent].size(), -static_cast<std::ptrdiff_t>(agent));
     for (Rows& shard : shards) {
         if (!shard.empty()) continue;
-        Rows& largest = *std::max_element(shards.begin(), shards.end(), by_size);
+        const auto [size, place] = sizes.top();
+        sizes.pop();
+        Rows& largest = shards[static_cast<std::size_t>(-place)];
         shard.push_back(largest.back());
         largest.pop_back();
+        sizes.emplace(size - 1, place);
     }
 }
 

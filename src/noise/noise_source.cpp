@@ -91,8 +91,8 @@ NoiseSource::NoiseSource(const NoisePlan& plan,
     std::map<int, int> column_of;  // stream of the plan -> streams_
     for (std::size_t a = 0; a < rings.size(); ++a) {
         const std::size_t first_output = outputs_.size();
-        for (const auto& row : plan.rows) {
-            if (row.sender != rings[a].agent()) continue;
+        for (const auto& row :
+             std::ranges::equal_range(plan.rows, rings[a].agent(), {}, &NoiseRow::sender)) {
             outputs_.push_back({a, row.receiver});
             Combination& combination = combinations_.emplace_back();
             for (std::size_t j = 0; j < row.streams.size(); ++j) {

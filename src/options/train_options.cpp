@@ -88,66 +88,69 @@ rounds, a fixed symmetric mixing matrix, and no agents that join.)",
 }
 
 std::vector<Option<TrainConfig>> evaluation_options() {
-    return {{{.name = "eval-every",
-              .help = "rounds between evaluations (0: fifty evaluations per run)",
-              .ranks_must_agree = true,
-              .beside_run = true,
-              .shapes_sums = true},
-             bound(&TrainConfig::evaluate_every, whole(0))},
-            {{.name = "eval-records",
-              .help = "{}: records that an agent reads per evaluation, of the test set and of its "
-                      "training data (auto: 1000, and after the last round the whole test set)",
-              .details = R"(
+    return {
+        {{.name = "eval-every",
+          .help = "rounds between evaluations (0: fifty evaluations per run)",
+          .ranks_must_agree = true,
+          .beside_run = true,
+          .shapes_sums = true},
+         bound(&TrainConfig::evaluate_every, whole(0))},
+        {{.name = "eval-records",
+          .help = "{}: records that an agent reads per evaluation, of the test set and of its "
+                  "training data (auto: 1000, or less above 4000 agents, and after the last round "
+                  "the whole test set)",
+          .details = R"(
 The rows are evenly spaced, whatever they contain, and different agents test their models on different rows. Every agent
 tests the average of all models on as many rows. Where `optimality_gap` is known, the training loss is that of all
 records, whatever this option says. `metrics.csv` and the summary give the numbers of records; figures of an interrupted
 run are those of an evaluation during training. Rank 0 sees losses of as few records as this option says
 ([security](../security.md)).)",
-              .ranks_must_agree = true,
-              .beside_run = true,
-              .peers_may_set = false},
-             bound(&TrainConfig::evaluated_records, evaluated_records())},
-            {{.name = "optimality-gap",
-              .help = "{}: compare with the lowest possible loss, for which rank 0 sees exact "
-                      "derivatives of every agent's loss (default: off over MPI if every agent has "
-                      "a data file of its own)",
-              .details = R"(
-It is for tasks of up to 512 parameters. Rank 0 sees exact gradients and curvatures; over MPI it is therefore off by
+          .ranks_must_agree = true,
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::evaluated_records, evaluated_records())},
+        {{.name = "optimality-gap",
+          .help = "{}: compare with the lowest possible loss, for which rank 0 sees exact "
+                  "derivatives of every agent's loss (default: off above 67 million values of "
+                  "second derivatives, and over MPI if every agent has a data file of its own)",
+          .details = R"(
+It is for tasks of up to 512 parameters, and by default for agents that have 67 million second derivatives together
+(4300 agents with 124 parameters). Rank 0 sees exact gradients and curvatures; over MPI it is therefore off by
 default if every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
-              .ranks_must_agree = true,
-              .beside_run = true,
-              .peers_may_set = false},
-             bound(&TrainConfig::optimality_gap, on_off())},
-            {{.name = "baseline",
-              .help = "{}: also train the same model without privacy, for comparison; only where "
-                      "one process hosts all agents",
-              .details = R"(
+          .ranks_must_agree = true,
+          .beside_run = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::optimality_gap, on_off())},
+        {{.name = "baseline",
+          .help = "{}: also train the same model without privacy, for comparison; only where "
+                  "one process hosts all agents",
+          .details = R"(
 After the rounds it makes 500 steps of Adam on the mean of all agents' losses, without clipping and noise, in about a
 tenth to a third of the time of the rounds. The verdict and the summary (`accuracy_without_privacy`,
 `loss_without_privacy`) give the result. Nothing of this is private: data would have to leave their agents, so no run
 over MPI does it.)",
-              .beside_run = true,
-              .changes_results = false},
-             bound(&TrainConfig::baseline, on_off())},
-            {{.name = "tensorboard",
-              .help = "{}: also write the content of metrics.csv as TensorBoard event files",
-              .details = R"(
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::baseline, on_off())},
+        {{.name = "tensorboard",
+          .help = "{}: also write the content of metrics.csv as TensorBoard event files",
+          .details = R"(
 Rank 0 writes them to `tensorboard/` in the run directory during the run; `tensorboard --logdir runs` shows all runs
 ([run directory](../run-directory.md)). TensorBoard itself is not part of sotto.)",
-              .beside_run = true,
-              .changes_results = false},
-             bound(&TrainConfig::tensorboard, on_off())},
-            secure_sum_option<TrainConfig>(),
-            {{.name = "pad-rounds",
-              .help = "with --participation poisson: process the same number of records in every "
-                      "round, so that its duration does not reveal the size of the batch",
-              .details = R"(
+          .beside_run = true,
+          .changes_results = false},
+         bound(&TrainConfig::tensorboard, on_off())},
+        secure_sum_option<TrainConfig>(),
+        {{.name = "pad-rounds",
+          .help = "with --participation poisson: process the same number of records in every "
+                  "round, so that its duration does not reveal the size of the batch",
+          .details = R"(
 The number is one that a batch exceeds in one of 2^40 rounds: `--batch-size` and about 7 times its square root more.
 Records that differ in the time they take, such as sparse ones, still show. Memory still grows with the batch, and no
 rank is told how much another has used.)",
-              .peers_may_set = false,
-              .changes_results = false},
-             bound(&TrainConfig::pad_rounds, flag())}};
+          .peers_may_set = false,
+          .changes_results = false},
+         bound(&TrainConfig::pad_rounds, flag())}};
 }
 
 std::vector<Option<TrainConfig>> view_options() {
@@ -249,9 +252,9 @@ OptionGroup<TrainConfig>& run_options() {
 
 namespace {
 
-/// Lies hide in the noise of honest agents. Measured with 20 agents, softmax on MNIST: noise that is
-/// at most so many times what independent noise needs costs no accuracy, and is 7 times less loud
-/// than without a cap.
+/// Lies hide in the noise of honest agents. Measured with 20 agents, softmax on MNIST: noise that
+/// is at most so many times what independent noise needs costs no accuracy, and is 7 times less
+/// loud than without a cap.
 constexpr double variance_cap_of_robust = 1.5;
 
 }  // namespace

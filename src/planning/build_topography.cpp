@@ -284,18 +284,22 @@ MixingMatrix designed_in_parts(const PlanConfig* plan,
     if (between.connected()) return designed_mixing(plan, graph, kept);
     const std::vector<int> part_of = between.components();
     const int parts = 1 + *std::ranges::max_element(part_of);
-    Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(between.agents(), between.agents());
+    std::vector<MixingMatrix> designed;
+    std::vector<int> place_in_part(static_cast<std::size_t>(between.agents()));
     for (int part = 0; part < parts; ++part) {
-        std::vector<int> places, numbers;
+        std::vector<int> numbers;
         for (int place = 0; place < between.agents(); ++place) {
             if (part_of[static_cast<std::size_t>(place)] != part) continue;
-            places.push_back(place);
+            place_in_part[static_cast<std::size_t>(place)] = static_cast<int>(numbers.size());
             numbers.push_back(kept[static_cast<std::size_t>(place)]);
         }
-        if (places.empty()) continue;
-        dense(places, places) = designed_mixing(plan, graph, numbers).dense();
+        designed.push_back(designed_mixing(plan, graph, numbers));
     }
-    return MixingMatrix::from_dense(between, dense);
+    return MixingMatrix::from_weights(between, [&](int u, int v) {
+        const auto at = static_cast<std::size_t>(u), other = static_cast<std::size_t>(v);
+        return designed[static_cast<std::size_t>(part_of[at])].weight(place_in_part[at],
+                                                                      place_in_part[other]);
+    });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/bytes.hpp"
@@ -57,24 +57,49 @@ OwnEntry entry_from_line(const JsonValue& json) {
 
 }  // namespace
 
-PhaseFacts facts_of(const PrivacyPhase& phase, int number, Adjacency adjacency, double delta) {
-    const int place = phase.members.place(number);
-    const auto at = static_cast<std::size_t>(place);
+std::string agents_text(std::span<const int> ascending) {
+    constexpr std::size_t most_one_by_one = 1000;
+    if (ascending.size() <= most_one_by_one) return fmt::format("{}", fmt::join(ascending, ","));
+    std::string text;
+    for (std::size_t first = 0, next = 0; first < ascending.size(); first = next) {
+        for (next = first + 1;
+             next < ascending.size() && ascending[next] == ascending[next - 1] + 1;)
+            ++next;
+        text += fmt::format("{}{}", first == 0 ? "" : ",", ascending[first]);
+        if (next > first + 1) text += fmt::format("-{}", ascending[next - 1]);
+    }
+    return text;
+}
+
+FactsOfPhase::FactsOfPhase(const PrivacyPhase& phase, Adjacency adjacency, double delta)
+    : phase_(phase) {
     const PlanUse& use = phase.use;
-    PhaseFacts facts{{"first_round", fmt::format("{}", use.steps.first_round)},
-                     {"key_epoch", fmt::format("{}", phase.key_epoch)},
-                     {"plan_hash", to_hex(phase.plan.hash())},
-                     {"agents", fmt::format("{}", fmt::join(phase.members.numbers, ","))},
-                     {"sensitivity", fmt::format("{}", phase.sensitivity.at(at))},
-                     {"sampling_probability", fmt::format("{}", phase.probability(place))},
-                     {"participation", name_of(use.participation)},
-                     {"step_size", fmt::format("{}", use.steps.step_size)},
-                     {"step_schedule", name_of(use.steps)},
-                     {"own_weights", fmt::format("{}", use.own_weights(place))},
-                     {"gossip_steps", fmt::format("{}", use.gossip_steps)},
-                     {"adjacency", name_of(adjacency)},
-                     {"delta", fmt::format("{}", delta)}};
-    if (phase.survey != nullptr) facts.emplace_back("survey", phase.survey->name);
+    common_ = {{"first_round", fmt::format("{}", use.steps.first_round)},
+               {"key_epoch", fmt::format("{}", phase.key_epoch)},
+               {"plan_hash", to_hex(phase.plan.hash())},
+               {"agents", agents_text(phase.members.numbers)},
+               {"sensitivity", {}},
+               {"sampling_probability", {}},
+               {"participation", name_of(use.participation)},
+               {"step_size", fmt::format("{}", use.steps.step_size)},
+               {"step_schedule", name_of(use.steps)},
+               {"own_weights", {}},
+               {"gossip_steps", fmt::format("{}", use.gossip_steps)},
+               {"adjacency", name_of(adjacency)},
+               {"delta", fmt::format("{}", delta)}};
+    if (phase.survey != nullptr) common_.emplace_back("survey", phase.survey->name);
+}
+
+PhaseFacts FactsOfPhase::of(int number) const {
+    const int place = phase_.members.place(number);
+    PhaseFacts facts = common_;
+    for (auto& [name, text] : facts)
+        if (name == "sensitivity")
+            text = fmt::format("{}", phase_.sensitivity.at(static_cast<std::size_t>(place)));
+        else if (name == "sampling_probability")
+            text = fmt::format("{}", phase_.probability(place));
+        else if (name == "own_weights")
+            text = fmt::format("{}", phase_.use.own_weights(place));
     return facts;
 }
 
@@ -155,7 +180,7 @@ bool OwnRecord::knows(int phase, const Digest& session) const {
 
 std::vector<OwnPhase> own_phases(const fs::path& directory,
                                  const OwnRecord& record,
-                                 const Digest& run) {
+                                 std::span<const FoundMark> marks) {
     std::vector<OwnPhase> phases;
     for (const OwnEntry& entry : record.entries()) {
         if (!phases.empty())
@@ -164,8 +189,8 @@ std::vector<OwnPhase> own_phases(const fs::path& directory,
             phases.push_back({entry.phase, {}, 0, entry.facts});
         phases.back().sessions.push_back(entry.session);
     }
-    const std::array<int, 1> own{record.agent()};
-    for (const FoundMark& mark : marks_of(directory, run, own)) {
+    for (const FoundMark& mark : marks) {
+        if (!mark.names(record.agent())) continue;
         if (!record.knows(mark.phase, mark.session))
             throw DataError(fmt::format(
                 "{}: agent {} has sent rounds of phase {} in a start that its record {} does not "
@@ -211,8 +236,7 @@ void require_same_facts(const OwnPhase& own, int agent, const PhaseFacts& said) 
 void require_no_less(const std::vector<OwnPhase>& own,
                      int agent,
                      const RunHistory& history,
-                     Adjacency adjacency,
-                     double delta) {
+                     std::span<const FactsOfPhase> facts) {
     for (const OwnPhase& phase : own) {
         const auto k = static_cast<std::size_t>(phase.phase);
         if (k >= history.phases.size())
@@ -227,9 +251,9 @@ void require_no_less(const std::vector<OwnPhase>& own,
             refuse_field(agent,
                          phase.phase,
                          "agents",
-                         fmt::format("{}", fmt::join(said.members.numbers, ",")),
+                         agents_text(said.members.numbers),
                          fmt::format("that agent {} was among them", agent));
-        require_same_facts(phase, agent, facts_of(said, agent, adjacency, delta));
+        require_same_facts(phase, agent, facts[k].of(agent));
         for (const Digest& session : phase.sessions)
             if (std::ranges::find(said.sessions, session) == said.sessions.end())
                 refuse_field(agent, phase.phase, "sessions", "others", to_hex(session));
@@ -249,8 +273,16 @@ struct ToldPhase {
     std::int64_t rounds = 0;
 };
 
-bool has_phase(const std::vector<OwnPhase>& own, int phase) {
-    return std::ranges::find(own, phase, &OwnPhase::phase) != own.end();
+/// Local agents that were in a phase of the history and do not have it in their records, ascending.
+std::vector<int> without_phase(const std::vector<std::pair<int, std::vector<OwnPhase>>>& local,
+                               const Membership& there,
+                               int phase) {
+    std::vector<int> lacking;
+    for (const auto& [number, own] : local)
+        if (there.place(number) >= 0 &&
+            std::ranges::find(own, phase, &OwnPhase::phase) == own.end())
+            lacking.push_back(number);
+    return lacking;
 }
 
 }  // namespace
@@ -266,6 +298,7 @@ void require_newest(Control& network,
         writer.take(),
         sizeof(ToldPhase) * (most_entries_told + network.most_agents_of_a_process()));
     network.agree([&] {
+        std::map<int, std::vector<int>> lacking;  // by phase
         for (std::size_t p = 0; p < all.size(); ++p) {
             ByteReader reader(all[p], fmt::format("what rank {} has revealed", p));
             while (!reader.done()) {
@@ -275,9 +308,11 @@ void require_newest(Control& network,
                     continue;
                 const Membership& there =
                     history.phases[static_cast<std::size_t>(told.phase)].members;
-                for (const auto& [number, own] : local)
-                    if (number != told.agent && there.place(number) >= 0 &&
-                        there.place(told.agent) >= 0 && !has_phase(own, told.phase))
+                if (there.place(told.agent) < 0) continue;
+                if (!lacking.contains(told.phase))
+                    lacking.emplace(told.phase, without_phase(local, there, told.phase));
+                for (const int number : lacking.at(told.phase))
+                    if (number != told.agent)
                         throw DataError(fmt::format(
                             "agent {}: its record has no phase {}, in which agent {} has sent {} "
                             "rounds with it; the record is an old copy (resume the run where the "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "sotto/core/hash.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "store/sent_mark.hpp"
 
 namespace sotto {
 
@@ -18,11 +20,21 @@ struct RunHistory;
 /// Everything that an agent's accounting of a phase depends on except rounds, by name, as text, to
 /// be compared field by field.
 using PhaseFacts = std::vector<std::pair<std::string, std::string>>;
-/// @param number of an existing agent.  @param adjacency, delta of the run.
-[[nodiscard]] PhaseFacts facts_of(const PrivacyPhase& phase,
-                                  int number,
-                                  Adjacency adjacency,
-                                  double delta);
+/// Facts of the agents of one phase; those common to all are found once.
+class FactsOfPhase {
+  public:
+    /// @param phase must outlive this.  @param adjacency, delta of the run.
+    FactsOfPhase(const PrivacyPhase& phase, Adjacency adjacency, double delta);
+    /// @param number of an agent of the phase.
+    [[nodiscard]] PhaseFacts of(int number) const;
+
+  private:
+    const PrivacyPhase& phase_;
+    PhaseFacts common_;
+};
+/// Numbers as the facts name them: up to 1000 one by one, more as ranges ("0-9999,10001"), so that
+/// the records of all agents together do not grow with the square of their number.
+[[nodiscard]] std::string agents_text(std::span<const int> ascending);
 
 /// One start of an agent in a phase; written before its first message.
 struct OwnEntry {
@@ -80,20 +92,21 @@ struct OwnPhase {
     PhaseFacts facts;
 };
 /// By phase. LOCAL.
+/// @param marks in the directory; those of other agents are passed over.
 /// @throws DataError naming mark and record if one is older than the other: every mark must be of a
 /// start in the record.
 [[nodiscard]] std::vector<OwnPhase> own_phases(const std::filesystem::path& directory,
                                                const OwnRecord& record,
-                                               const Digest& run);
+                                               std::span<const FoundMark> marks);
 
 /// The history may claim more than an agent's own record (phases in which it sent nothing, and
 /// rounds), never less. Rounds of the history's last phase are those planned.
+/// @param facts of the history's phases.
 /// @throws PrivacyError naming agent, phase and field, and both values.
 void require_no_less(const std::vector<OwnPhase>& own,
                      int agent,
                      const RunHistory& history,
-                     Adjacency adjacency,
-                     double delta);
+                     std::span<const FactsOfPhase> facts);
 
 /// Detects an old copy of a record: it lacks a phase in which another agent sent together with this
 /// one. COLLECTIVE.

@@ -86,6 +86,7 @@ Mark mark_from(const std::string& text) {
     next("host") >> mark.host;
     std::istringstream agents = next("agents");
     for (int number = 0; agents >> number;) mark.agents.push_back(number);
+    std::ranges::sort(mark.agents);
     std::string session;
     if (!(next("phase") >> mark.phase) || !(next("session") >> session) ||
         !from_hex(session, mark.session) || !(next("round") >> mark.round) || mark.round < 0)
@@ -279,7 +280,7 @@ std::vector<FoundMark> marks_of(const fs::path& directory,
     std::vector<FoundMark> found;
     for_each_mark(directory, run, [&](const fs::path& file, const auto&, const Mark& mark) {
         if (std::ranges::find_first_of(mark.agents, agents) != mark.agents.end())
-            found.push_back({file, mark.phase, mark.session, round_of(mark, file)});
+            found.push_back({file, mark.phase, mark.session, round_of(mark, file), mark.agents});
     });
     return found;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -46,8 +47,10 @@ class SentMark {
 struct FoundMark {
     std::filesystem::path file;
     int phase = 0;
-    Digest session{};  ///< of the start that set it
-    long round = 0;    ///< all rounds below it may have been sent
+    Digest session{};           ///< of the start that set it
+    long round = 0;             ///< all rounds below it may have been sent
+    std::vector<int> agents{};  ///< ascending
+    [[nodiscard]] bool names(int agent) const { return std::ranges::binary_search(agents, agent); }
 };
 /// Marks in the directory that name one of these agents. LOCAL. @throws DataError naming a file
 /// that is damaged, or of another run.

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "agent/bootstrap.hpp"
+#include "agent/evaluation.hpp"
 #include "options/plan_options.hpp"
 #include "options/train_options.hpp"
 #include "planning/asked_plan.hpp"
@@ -244,9 +245,12 @@ void put_into_words(PreparedRun& prepared) {
 }
 
 /// Exact derivatives reveal nothing new to ranks that all read the same data.
-bool asks_for_optimality_gap(const TrainConfig& config, const Network& network) {
-    return config.optimality_gap.value_or(network.processes() == 1 ||
-                                          !one_file_an_agent(config.task));
+bool asks_for_optimality_gap(const TrainConfig& config,
+                             const Network& network,
+                             Eigen::Index dimension) {
+    return config.optimality_gap.value_or(
+        cheap_minimum(network.agents(), dimension) &&
+        (network.processes() == 1 || !one_file_an_agent(config.task)));
 }
 
 PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const LocalTask& task) {
@@ -375,7 +379,7 @@ Run shake_hands(const TrainConfig& config,
             .phase = phase.config,
             .plan = phase.plan,
             .key_epoch = key_epoch,
-            .optimality_gap = asks_for_optimality_gap(config, network),
+            .optimality_gap = asks_for_optimality_gap(config, network, task.initial.size()),
             .resumable = resumable,
             .credentials = std::move(there.credentials),
             .session = std::move(session)};

@@ -218,6 +218,12 @@ std::vector<int> require_own_records(Network& network,
     const std::filesystem::path directory = config.resume->directory;
     std::vector<std::pair<int, std::vector<OwnPhase>>> own;
     network.agree([&] {
+        std::vector<int> numbers;
+        for (const Checkpoint& kept : local) numbers.push_back(kept.agent);
+        const std::vector<FoundMark> marks = marks_of(directory, history.run, numbers);
+        std::vector<FactsOfPhase> facts;
+        for (const PrivacyPhase& phase : history.phases)
+            facts.emplace_back(phase, config.plan.adjacency, config.plan.delta);
         for (const Checkpoint& kept : local) {
             const OwnRecord record = OwnRecord::read(directory, history.run, kept.agent);
             if (!record.extends(kept.revealed))
@@ -227,9 +233,8 @@ std::vector<int> require_own_records(Network& network,
                     OwnRecord::file_in(directory, kept.agent).string(),
                     kept.agent,
                     kept.round));
-            own.emplace_back(kept.agent, own_phases(directory, record, history.run));
-            require_no_less(
-                own.back().second, kept.agent, history, config.plan.adjacency, config.plan.delta);
+            own.emplace_back(kept.agent, own_phases(directory, record, marks));
+            require_no_less(own.back().second, kept.agent, history, facts);
         }
     });
     require_newest(network, own, history);
@@ -468,11 +473,13 @@ PrivacyPhase going_on_as(const PrivacyPhase& before,
     PrivacyPhase alike = now;
     if (alike.use.own_weights.isApprox(before.use.own_weights, rounding))
         alike.use.own_weights = before.use.own_weights;
+    const FactsOfPhase of_then(before, config.adjacency, config.delta);
+    const FactsOfPhase of_today(alike, config.adjacency, config.delta);
     for (const int number : now.members.numbers) {
         if (before.members.place(number) < 0)
             throw PrivacyError(fmt::format("agent {} is new in a phase that goes on", number));
-        const PhaseFacts then = facts_of(before, number, config.adjacency, config.delta);
-        const PhaseFacts today = facts_of(alike, number, config.adjacency, config.delta);
+        const PhaseFacts then = of_then.of(number);
+        const PhaseFacts today = of_today.of(number);
         for (std::size_t k = 0; k < then.size(); ++k)
             if (then[k] != today[k])
                 throw PrivacyError(fmt::format(

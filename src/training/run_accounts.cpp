@@ -299,12 +299,15 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
     const Ledger& ledger = open.prepared.ledger;
     const JsonDocument document(text);
     const std::vector<JsonValue> stated = document.root().at("agents").items();
+    const long counted = final ? rounds : ledger.record().rounds;
+    const PrivacyLosses losses = ledger.losses_after(counted);
+    const double left = std::max(0.0, ledger.delta() - ledger.tails(counted).delta);
     for (const int number : local_numbers(open.prepared.run)) {
         const auto entry = static_cast<std::size_t>(number);
         if (entry >= stated.size()) throw DataError(fmt::format("agent {} is not in it", number));
         const auto epsilon = stated[entry].find("epsilon");
         if (!epsilon) continue;  // infinite
-        const double own = ledger.after(final ? rounds : ledger.record().rounds, number).epsilon;
+        const double own = losses.guarantee(number, left).epsilon;
         if (!(epsilon->number() >= own * (1 - rounding)))
             throw DataError(fmt::format("it states epsilon {:.6g} for agent {}, who counts {:.6g}",
                                         epsilon->number(),

@@ -60,12 +60,13 @@ void RunCheckpoints::keep_records(long round) {
     });
     run.network.agree([&] {
         FileBatch together;
+        const FactsOfPhase facts(phase(), run.config.plan.adjacency, run.config.plan.delta);
         for (const LocalAgent& agent : trainer_.agents()) {
             const bool there = fs::exists(OwnRecord::file_in(directory, agent.number));
             OwnRecord record = there && !first
                                    ? OwnRecord::read(directory, history.run, agent.number)
                                    : OwnRecord(history.run, agent.number);
-            record.add(entry_now(record, agent.number, round));
+            record.add(entry_now(record, facts.of(agent.number), round));
             record.write(directory);
         }
         together.commit();
@@ -73,14 +74,12 @@ void RunCheckpoints::keep_records(long round) {
     run.network.agree([&] { mark_->set(round); });
 }
 
-OwnEntry RunCheckpoints::entry_now(const OwnRecord& record, int number, long round) const {
-    const Run& run = run_.prepared.run;
+OwnEntry RunCheckpoints::entry_now(const OwnRecord& record, PhaseFacts facts, long round) const {
     const auto& phases = run_.prepared.history.phases;
-    OwnEntry entry{
-        .phase = phase_,
-        .session = phase().sessions.back(),
-        .rounds_before = 0,
-        .facts = facts_of(phase(), number, run.config.plan.adjacency, run.config.plan.delta)};
+    OwnEntry entry{.phase = phase_,
+                   .session = phase().sessions.back(),
+                   .rounds_before = 0,
+                   .facts = std::move(facts)};
     if (record.entries().empty()) return entry;
     const int before = record.entries().back().phase;
     entry.rounds_before = before == phase_ ? round - phase().use.steps.first_round

@@ -40,7 +40,7 @@ class RunCheckpoints {
     void keep_records(long round);
     void copy_history();
     /// The entry that this start adds to the record.
-    [[nodiscard]] OwnEntry entry_now(const OwnRecord& record, int number, long round) const;
+    [[nodiscard]] OwnEntry entry_now(const OwnRecord& record, PhaseFacts facts, long round) const;
     [[nodiscard]] const PrivacyPhase& phase() const;
     [[nodiscard]] long sent_until(long round) const;
     void copy(long round, int beginning, long until);

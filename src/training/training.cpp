@@ -36,10 +36,12 @@
 
 namespace sotto {
 
-EvaluatedRecords usual_records(bool after_last_round) {
-    constexpr long some = 1000;
-    if (after_last_round) return {std::nullopt, some};
-    return {some, some};
+EvaluatedRecords usual_records(bool after_last_round, int agents) {
+    constexpr long some = 1000, few_agents = 10'000, of_all = 4'000'000,
+                   of_all_at_end = 200'000'000;
+    if (!after_last_round) return {std::clamp(of_all / agents, 1L, some), some};
+    if (agents <= few_agents) return {std::nullopt, some};
+    return {std::max(of_all_at_end / agents, 1L), some};
 }
 
 TrainingLoop::TrainingLoop(OpenRun& run,
@@ -171,7 +173,7 @@ RunTotals TrainingLoop::totals() const {
 
 EvaluatedRecords TrainingLoop::records_now() const {
     EvaluatedRecords records = run_.config.evaluated_records.value_or(
-        usual_records(progress_.rounds == run_.config.plan.rounds));
+        usual_records(progress_.rounds == run_.config.plan.rounds, run_.network.agents()));
     records.own_tests = run_.own_tests;
     for (const int number : run_.members.numbers)
         if (run_.config.faults.lie_of(number) != nullptr) ++records.liars;

@@ -21,8 +21,9 @@ namespace sotto {
 // The rounds of a training.
 
 /// What an evaluation reads by default: 1000 test records and 1000 training records per agent;
-/// after the last round the whole test set.
-[[nodiscard]] EvaluatedRecords usual_records(bool after_last_round);
+/// after the last round the whole test set. Many agents test their models on fewer records each: 4
+/// million of all agents together, and after the last round 200 million.
+[[nodiscard]] EvaluatedRecords usual_records(bool after_last_round, int agents);
 
 /// Rounds, evaluations, checkpoints and current ledger: begin(), run_round() while more(), then
 /// end().

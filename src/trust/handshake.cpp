@@ -297,9 +297,9 @@ Session Handshake::finish(std::span<const std::string> from_processes) const {
     session.transcript = transcript_;
     session.roster = roster_;
     session.announcements = all_;
-    std::vector<PublicKey> keys;
-    keys.reserve(all_.size());
-    for (const Announcement& agent : all_) keys.push_back(agent.ephemeral);
+    const auto keys = std::make_shared<std::vector<PublicKey>>();
+    keys->reserve(all_.size());
+    for (const Announcement& agent : all_) keys->push_back(agent.ephemeral);
     for (std::size_t a = 0; a < local_agents_.size(); ++a) {
         session.secrets.emplace_back(
             local_agents_[a], transcript_, pairs_[a].secret_key().clone(), keys);

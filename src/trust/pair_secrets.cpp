@@ -14,7 +14,7 @@ namespace sotto {
 PairSecrets::PairSecrets(int agent,
                          const Digest& transcript,
                          SecretKey own_secret,
-                         std::vector<PublicKey> public_keys)
+                         std::shared_ptr<const std::vector<PublicKey>> public_keys)
     : agent_(agent),
       transcript_(transcript),
       own_secret_(std::move(own_secret)),
@@ -28,7 +28,7 @@ const SecretKey& PairSecrets::with(int peer) {
     if (const auto found = secrets_.find(peer); found != secrets_.end()) return found->second;
 
     std::array<std::uint8_t, crypto_scalarmult_BYTES> shared{};
-    const auto& public_key = public_keys_[static_cast<std::size_t>(peer)];
+    const auto& public_key = (*public_keys_)[static_cast<std::size_t>(peer)];
     // Fails for points of small order, whose result everybody would know.
     if (crypto_scalarmult(shared.data(), own_secret_.bytes().data(), public_key.data()) != 0) {
         sodium_memzero(shared.data(), shared.size());

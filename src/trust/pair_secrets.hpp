@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "sotto/core/hash.hpp"
@@ -24,14 +25,14 @@ using PublicKey = std::array<std::uint8_t, 32>;  ///< X25519
 class PairSecrets {
   public:
     /// @param transcript of the handshake: another run, graph or plan gives other secrets.
-    /// @param public_keys one per agent of the network.
+    /// @param public_keys one per agent of the network; those of one process share the list.
     PairSecrets(int agent,
                 const Digest& transcript,
                 SecretKey own_secret,
-                std::vector<PublicKey> public_keys);
+                std::shared_ptr<const std::vector<PublicKey>> public_keys);
 
     [[nodiscard]] int agent() const { return agent_; }
-    [[nodiscard]] int agents() const { return static_cast<int>(public_keys_.size()); }
+    [[nodiscard]] int agents() const { return static_cast<int>(public_keys_->size()); }
     /// Computed once, kept in guarded memory. Not thread-safe.
     /// @throws CryptoError for an unusable public key, the agent itself, or no such agent.
     [[nodiscard]] const SecretKey& with(int peer);
@@ -40,7 +41,7 @@ class PairSecrets {
     int agent_;
     Digest transcript_;
     SecretKey own_secret_;
-    std::vector<PublicKey> public_keys_;
+    std::shared_ptr<const std::vector<PublicKey>> public_keys_;
     std::map<int, SecretKey> secrets_;
 };
 

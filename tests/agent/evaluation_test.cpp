@@ -321,6 +321,12 @@ TEST(MinimumOfAverage, OfTheQuadraticsSolvesTheLinearSystem) {
     }
 }
 
+TEST(MinimumOfAverage, IsFoundByDefaultForUpToSixtySevenMillionSecondDerivatives) {
+    EXPECT_TRUE(cheap_minimum(4364, 124));
+    EXPECT_FALSE(cheap_minimum(4365, 124));
+    EXPECT_TRUE(cheap_minimum(256, 1'000'000)) << "of models for which there is none";
+}
+
 TEST(MinimumOfAverage, IsNotInventedForTasksWithoutCurvature) {
     const auto network = make_memory_network(2, 1);
     std::vector<LocalAgent> agents;

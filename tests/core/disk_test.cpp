@@ -50,6 +50,7 @@ TEST(Disk, IsWaitedForByFilesAndFoldersTogether) {
         write_file_atomically(paths.back(), "content");
     }
     EXPECT_NO_THROW(flush_to_disk(paths));
+    EXPECT_NO_THROW(flush_to_disk(std::vector<fs::path>(1000, paths.front())));
     EXPECT_NO_THROW(flush_to_disk(folder.path() / "gone"));
     EXPECT_NO_THROW(flush_to_disk(std::vector<fs::path>()));
     // What cannot be flushed at all is said, also where several wait.

@@ -297,26 +297,56 @@ TEST(Topology, ErdosRenyiHasTheExpectedNumberOfEdges) {
     EXPECT_EQ(make_topology(erdos_renyi(30, 1.0, 0)).graph.edges().size(), 435U);
 }
 
-TEST(Topology, GeometricJoinsExactlyTheNearPoints) {
+TEST(Topology, ErdosRenyiOfManyAgentsDrawsLinksWithTheSameProbability) {
+    for (const bool directed : {false, true}) {
+        TopologySpec spec = erdos_renyi(20'000, 0.001, 1);
+        spec.directed = directed;
+        const Graph graph = make_topology(spec).graph;
+        EXPECT_EQ(graph.hash(), make_topology(spec).graph.hash());
+        const double n = spec.agents, p = spec.edge_probability;
+        const double pairs = directed ? n * (n - 1) : n * (n - 1) / 2;
+        EXPECT_NEAR(static_cast<double>(graph.links().size()),
+                    pairs * p,
+                    5 * std::sqrt(pairs * p * (1 - p)))
+            << "seed 1";
+        double squares = 0;
+        for (int u = 0; u < spec.agents; ++u) {
+            const double away = static_cast<double>(graph.heard(u).size()) - (n - 1) * p;
+            squares += away * away;
+        }
+        // Of a binomial number: (n - 1) p (1 - p), with a deviation of about (2 / n)^(1/2).
+        EXPECT_NEAR(squares / n / ((n - 1) * p * (1 - p)), 1, 5 * std::sqrt(2.1 / n)) << "seed 1";
+    }
+}
+
+void expect_near_points_joined(int agents, double radius, std::uint64_t seed) {
+    SCOPED_TRACE(radius);
     TopologySpec spec;
     spec.topology = Topology::geometric;
-    spec.agents = 25;
-    spec.radius = 0.45;
-    spec.graph_seed = 3;
+    spec.agents = agents;
+    spec.radius = radius;
+    spec.graph_seed = seed;
     const GeneratedGraph generated = make_topology(spec);
-    SeededRandom random(3, "sotto.graph.geometric");
-    std::vector<double> x(25), y(25);
+    SeededRandom random(seed, "sotto.graph.geometric");
+    const auto n = static_cast<std::size_t>(agents);
+    std::vector<double> x(n), y(n);
     for (int attempt = 0; attempt < generated.attempts; ++attempt)
-        for (std::size_t u = 0; u < 25; ++u) {
+        for (std::size_t u = 0; u < n; ++u) {
             x[u] = random.uniform();
             y[u] = random.uniform();
         }
     std::vector<Edge> edges;
-    for (std::size_t u = 0; u < 25; ++u)
-        for (std::size_t v = u + 1; v < 25; ++v)
-            if (std::hypot(x[u] - x[v], y[u] - y[v]) < 0.45)
+    for (std::size_t u = 0; u < n; ++u)
+        for (std::size_t v = u + 1; v < n; ++v)
+            if (std::hypot(x[u] - x[v], y[u] - y[v]) < radius)
                 edges.emplace_back(static_cast<int>(u), static_cast<int>(v));
     EXPECT_TRUE(std::ranges::equal(generated.graph.edges(), edges));
+}
+
+TEST(Topology, GeometricJoinsExactlyTheNearPoints) {
+    expect_near_points_joined(25, 0.45, 3);
+    expect_near_points_joined(25, 1.2, 3);
+    expect_near_points_joined(400, 0.1, 5);
 }
 
 TEST(Topology, ProbabilityAndRadiusOutOfRangeAreRefused) {

@@ -156,6 +156,23 @@ TEST(MixingMatrix, ADirectedDoublyStochasticMatrixIsNotCalledSymmetric) {
     EXPECT_TRUE(mixing.doubly_stochastic());
 }
 
+TEST(MixingMatrix, FromWeightsIsFromDense) {
+    const Graph graph = make(Topology::erdos_renyi, 9);
+    const MixingMatrix mixing = MixingMatrix::from_rule(graph, MixingRule::metropolis);
+    const Eigen::MatrixXd dense = mixing.dense();
+    const MixingMatrix same =
+        MixingMatrix::from_weights(graph, [&](int u, int v) { return dense(u, v); });
+    EXPECT_EQ(same.hash(), mixing.hash());
+    for (const double wrong : {0.25, not_a_number}) {
+        const auto weight = [&](int u, int v) { return u == 4 && v == 4 ? wrong : dense(u, v); };
+        Eigen::MatrixXd changed = dense;
+        changed(4, 4) = wrong;
+        EXPECT_EQ(
+            test::message_of<DataError>([&] { (void)MixingMatrix::from_weights(graph, weight); }),
+            test::message_of<DataError>([&] { (void)MixingMatrix::from_dense(graph, changed); }));
+    }
+}
+
 TEST(MixingMatrix, FromDenseNamesTheEntryItRefuses) {
     const Graph path = make(Topology::path, 3);
     const Eigen::MatrixXd good = MixingMatrix::from_rule(path, MixingRule::metropolis).dense();

@@ -1,6 +1,9 @@
 #include "store/own_record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
 
 #include "store/run_history.hpp"
 #include "store/sent_mark.hpp"
@@ -84,13 +87,26 @@ TEST(OwnRecord, ThatWasChangedCutOrTakenFromAnotherIsRefused) {
     EXPECT_THROW((void)read_back(swapped), DataError);
 }
 
+TEST(AgentsText, ListsAThousandAgentsAndRangesOfMore) {
+    std::vector<int> numbers;
+    for (int number = 0; number < 1000; ++number) numbers.push_back(number);
+    EXPECT_EQ(agents_text(numbers), fmt::format("{}", fmt::join(numbers, ",")));
+    numbers.push_back(1000);
+    EXPECT_EQ(agents_text(numbers), "0-1000");
+    numbers.erase(numbers.begin() + 1);
+    numbers.push_back(1002);
+    EXPECT_EQ(agents_text(numbers), "0,2-1000,1002");
+    EXPECT_EQ(agents_text(std::vector<int>()), "");
+}
+
 class OwnPhases : public ::testing::Test {
   protected:
     SentMark mark(int phase, std::uint8_t session) const {
         return {folder.path(""), id(1), {3, 4}, phase, id(session)};
     }
     std::vector<OwnPhase> phases(const OwnRecord& record) const {
-        return own_phases(folder.path(""), record, id(1));
+        return own_phases(
+            folder.path(""), record, marks_of(folder.path(""), id(1), std::array{record.agent()}));
     }
     test::TemporaryFolder folder;
 };
@@ -141,11 +157,14 @@ TEST_F(RecordsOfARun, SayEveryStartBeforeItsFirstMessage) {
         EXPECT_EQ(record.entries()[1].rounds_before, 17);
         for (int k = 0; k < 2; ++k)
             EXPECT_EQ(record.entries()[static_cast<std::size_t>(k)].facts,
-                      facts_of(history.phases[static_cast<std::size_t>(k)],
-                               agent,
-                               first.plan.adjacency,
-                               first.plan.delta));
-        EXPECT_EQ(own_phases(path("run"), record, history.run)[1].rounds, 15);
+                      FactsOfPhase(history.phases[static_cast<std::size_t>(k)],
+                                   first.plan.adjacency,
+                                   first.plan.delta)
+                          .of(agent));
+        EXPECT_EQ(own_phases(
+                      path("run"), record, marks_of(path("run"), history.run, std::array{agent}))[1]
+                      .rounds,
+                  15);
         // From the phase's first checkpoint on it is in there, too.
         EXPECT_EQ(
             read_checkpoint(path("run") + fmt::format("/checkpoints/000000000010-000001/agent-{}"
@@ -194,9 +213,10 @@ TEST_F(RecordsOfARun, ThatAreOldAreFoundOutByWhoSentWithTheAgent) {
     const auto network = make_memory_network(agents, 1);
     std::vector<std::pair<int, std::vector<OwnPhase>>> local;
     for (int agent = 0; agent < agents; ++agent)
-        local.emplace_back(
-            agent,
-            own_phases(path("run"), OwnRecord::read(path("run"), history.run, agent), history.run));
+        local.emplace_back(agent,
+                           own_phases(path("run"),
+                                      OwnRecord::read(path("run"), history.run, agent),
+                                      marks_of(path("run"), history.run, std::array{agent})));
     EXPECT_NO_THROW(require_newest(*network, local, history));
     local[2].second.pop_back();
     expect_contains(message_of<DataError>([&] { require_newest(*network, local, history); }),

@@ -98,6 +98,16 @@ TEST(TrainingLoop, EvaluatesOnSomeRecordsAndOnTheWholeTestSetAfterTheLastRound) 
               (Json{{"test", 7}, {"train", 7}}));
 }
 
+TEST(UsualRecords, AreFewerForManyAgents) {
+    EXPECT_EQ(usual_records(false, 20).test, 1000);
+    EXPECT_EQ(usual_records(false, 4000).test, 1000);
+    EXPECT_EQ(usual_records(false, 100'000).test, 40);
+    EXPECT_EQ(usual_records(false, 100'000).train, 1000);
+    EXPECT_EQ(usual_records(true, 10'000).test, std::nullopt);
+    EXPECT_EQ(usual_records(true, 100'000).test, 2000);
+    EXPECT_EQ(usual_records(true, 2'000'000'000).test, 1);
+}
+
 TEST(TrainingLoop, KeepsTheProgressOfTheRun) {
     const TemporaryFolder folder;
     TrainConfig config = quadratic_config(3, "ldp", 12);

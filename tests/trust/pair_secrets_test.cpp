@@ -31,7 +31,10 @@ class PairSecretsTest : public ::testing::Test {
         return SecretKey::from_noise_seed(3, "test.own", static_cast<std::uint64_t>(agent));
     }
     [[nodiscard]] PairSecrets secrets_of(int agent) const {
-        return PairSecrets(agent, transcript_, own_secret(agent), keys_);
+        return PairSecrets(agent,
+                           transcript_,
+                           own_secret(agent),
+                           std::make_shared<const std::vector<PublicKey>>(keys_));
     }
     std::vector<PublicKey> keys_ = std::vector<PublicKey>(agents);
     Digest transcript_{};

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,13 +38,23 @@ class MixingMatrix {
     /// @throws ConfigError for `uniform` on a graph that is not complete, and on directed graphs
     /// for all rules but row_stochastic and push_sum.
     [[nodiscard]] static MixingMatrix from_rule(const Graph& graph, MixingRule rule);
-    /// @param dense n x n.
+    /// @param dense n x n.   @param name begins messages.
     /// @throws DataError naming the entry for: wrong size, a value that is not finite, a weight
     /// where u hears nothing, a row (push_sum: column) that does not sum to 1 (1e-9), a negative
     /// entry with push_sum, and an eigenvalue other than the mean's of modulus above 1 (1e-9).
     [[nodiscard]] static MixingMatrix from_dense(const Graph& graph,
                                                  const Eigen::MatrixXd& dense,
-                                                 MixingKind kind = MixingKind::averaging);
+                                                 MixingKind kind = MixingKind::averaging,
+                                                 const std::string& name = "mixing matrix");
+    /// The same from weights of closed neighbourhoods alone, which takes no n x n numbers.
+    /// @param weight called for every u, ascending, with every v of its closed neighbourhood,
+    /// ascending.
+    /// @throws DataError as from_dense.
+    [[nodiscard]] static MixingMatrix from_weights(
+        const Graph& graph,
+        const std::function<double(int u, int v)>& weight,
+        MixingKind kind = MixingKind::averaging,
+        const std::string& name = "mixing matrix");
     /// W = 11^T/n over all agents, for any graph: averaging by a trusted aggregator.
     [[nodiscard]] static MixingMatrix average(int agents);
 
