@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/seeded_random.hpp"
+#include "privacy/pair_fixtures.hpp"
 #include "privacy/privacy_fixtures.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -13,23 +13,6 @@ namespace sotto {
 namespace {
 
 using namespace test;
-
-/// Private noise of random sizes, for some agents none, and pairs along a random graph; a fifth of
-/// them with coefficients that do not cancel.
-NoisePlan random_pairs(int agents, double degree, double without_noise, std::uint64_t seed) {
-    SeededRandom random(seed, "local precision test");
-    NoisePlan plan = blank_plan(agents, 1.7);
-    for (int u = 0; u < agents; ++u)
-        add_stream(
-            plan, {u}, {random.uniform() < without_noise ? 0 : std::sqrt(random.uniform() / 2)});
-    for (int u = 0; u < agents; ++u)
-        for (int v = u + 1; v < agents; ++v) {
-            if (random.uniform() * (agents - 1) > degree) continue;
-            const double size = std::sqrt(random.uniform() / 4);
-            add_stream(plan, {u, v}, {size, random.uniform() < 0.2 ? 1.3 * size : -size});
-        }
-    return plan;
-}
 
 /// Every bound of every agent contains the dense value, and the upper one is at most `above` above.
 void expect_bounds(const NoisePlan& plan, int size, double above) {
@@ -103,35 +86,6 @@ TEST(LocalPrecision, IsInfiniteWithoutNoiseOfItsOwn) {
     EXPECT_TRUE(std::isinf(local_precision(*noise, flow, 1, 1, {}).upper));
     EXPECT_TRUE(std::isinf(local_precision(*noise, flow, 2, 1, {}).upper));
     EXPECT_TRUE(std::isfinite(local_precision(*noise, flow, 0, 1, {}).upper));
-}
-
-TEST(PairwiseNoise, IsThatOfPairsOnly) {
-    NoisePlan plan = blank_plan(3);
-    add_stream(plan, {0, 1, 2}, {1, -1, 0});
-    EXPECT_FALSE(PairwiseNoise::of(plan));  // the third holds the seed
-    EXPECT_FALSE(PairwiseNoise::of(shared_seed_plan(4)));
-    NoisePlan laplace = private_plan({1, 1});
-    for (auto& stream : laplace.streams) stream.distribution = StreamDistribution::laplace;
-    EXPECT_FALSE(PairwiseNoise::of(laplace));
-}
-
-TEST(PairwiseNoise, WithoutACoalitionHasNoiseOfOthersOnly) {
-    const NoisePlan plan = random_pairs(30, 6, 0.2, 9);
-    const auto noise = PairwiseNoise::of(plan);
-    ASSERT_TRUE(noise);
-    const std::vector<int> coalition{3, 17};
-    const PairwiseNoise left = noise->without(coalition);
-    const GroundCosts costs(left, 0);
-    LocalFlow flow(left, costs);
-    const Eigen::VectorXd dense = observed_precision(plan, {coalition}) * plan.scale * plan.scale;
-    for (int u = 0; u < plan.agents; ++u) {
-        const double upper = local_precision(left, flow, u, 0, {}).upper;
-        if (std::isinf(dense(u))) {
-            EXPECT_TRUE(std::isinf(upper)) << u;
-        } else {
-            EXPECT_NEAR(upper, dense(u), 1e-3 * dense(u)) << u;
-        }
-    }
 }
 
 TEST(GroundCosts, BoundTheInverseOfEveryCoalition) {
