@@ -6,14 +6,16 @@ namespace sotto {
 
 /// Method of second_eigenvalue_modulus; use `automatic` unless both are to be compared.
 enum class EigenMethod {
-    automatic,  ///< dense up to 1500 agents, iterative above, dense if that does not converge
+    /// Dense up to 400 agents, iterative above. If that does not converge, dense up to 5000 agents,
+    /// and 1, which is never too low, above.
+    automatic,
     dense,      ///< all eigenvalues, O(n^3)
     iterative   ///< Lanczos (symmetric W) or Arnoldi, converged to 1e-10; needs at least 4 agents
 };
 
 /// lambda_2: the second largest modulus among the eigenvalues of W (0 for one agent, 1 if the graph
 /// is not connected). 1 - lambda_2 is the spectral gap, which bounds the rate of consensus.
-/// @throws Error if the chosen method fails; `automatic` falls back to dense instead.
+/// @throws Error if a method other than `automatic` fails.
 [[nodiscard]] double second_eigenvalue_modulus(const MixingMatrix& mixing,
                                                EigenMethod method = EigenMethod::automatic);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <typeinfo>
 #include <utility>
 
@@ -27,6 +29,26 @@ bool features_are_finite(const Dataset& data) {
     return reals == nullptr || reals->allFinite();
 }
 
+void require_values(const Dataset& data, Eigen::Index outputs) {
+    if (!features_are_finite(data) || !data.labels.allFinite())
+        throw DataError(fmt::format("{}: a feature or target value is not finite", data.source));
+    if (data.target == Target::label)
+        for (const double label : data.labels) (void)class_of(label, outputs, data);
+}
+
+/// The same for a test set, which agents of one task share: the latest is remembered, since a pass
+/// over it takes longer than over a small shard.
+void require_values_of_test(const std::shared_ptr<const Dataset>& test, Eigen::Index outputs) {
+    static std::mutex mutex;
+    static std::weak_ptr<const Dataset> latest;
+    static Eigen::Index latest_outputs = 0;
+    const std::scoped_lock lock(mutex);
+    if (latest.lock() == test && latest_outputs == outputs) return;
+    require_values(*test, outputs);
+    latest = test;
+    latest_outputs = outputs;
+}
+
 class LayeredObjective final : public Objective {
   public:
     LayeredObjective(Layers layers, Dataset shard, std::shared_ptr<const Dataset> test)
@@ -39,8 +61,11 @@ class LayeredObjective final : public Objective {
                 fmt::format("a model with {} outputs cannot predict one number", chain_.outputs()));
         if (shard_.records() == 0)
             throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
-        require_usable(shard_);
-        if (test_->records() > 0) require_usable(*test_);
+        require_like_shard(shard_);
+        require_values(shard_, chain_.outputs());
+        if (test_->records() == 0) return;
+        require_like_shard(*test_);
+        require_values_of_test(test_, chain_.outputs());
     }
 
     Eigen::Index dimension() const override { return chain_.parameters(); }
@@ -118,7 +143,8 @@ class LayeredObjective final : public Objective {
     }
     Eigen::VectorXd record_losses(const Eigen::Ref<const Eigen::VectorXd>& model,
                                   const Dataset& records) override {
-        require_usable(records);
+        require_like_shard(records);
+        require_values(records, chain_.outputs());
         Eigen::VectorXd losses(records.records());
         for (Eigen::Index row = 0; row < losses.size(); ++row) {
             take(records, {&row, 1});
@@ -138,7 +164,7 @@ class LayeredObjective final : public Objective {
     }
 
   private:
-    void require_usable(const Dataset& data) const {
+    void require_like_shard(const Dataset& data) const {
         if (data.feature_count() != shard_.feature_count())
             throw DataError(fmt::format("{} has {} features but the training data {} have {}",
                                         data.source,
@@ -148,11 +174,6 @@ class LayeredObjective final : public Objective {
         if (data.target != shard_.target)
             throw DataError(fmt::format(
                 "{} and {} do not have the same kind of target", shard_.source, data.source));
-        if (!features_are_finite(data) || !data.labels.allFinite())
-            throw DataError(
-                fmt::format("{}: a feature or target value is not finite", data.source));
-        if (data.target == Target::label)
-            for (const double label : data.labels) (void)class_of(label, chain_.outputs(), data);
     }
 
     template <class Function>

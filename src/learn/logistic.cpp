@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "learn/record_objective.hpp"
@@ -49,6 +51,22 @@ std::shared_ptr<const Dataset> compressed(std::shared_ptr<const Dataset> data) {
     return copy;
 }
 
+/// The rows of a usable test set; none if it is empty. Agents of one task share theirs, and looking
+/// through it takes longer than a small shard's gradients, so that the latest is remembered.
+RowWalker rows_of_test(const std::shared_ptr<const Dataset>& test) {
+    static std::mutex mutex;
+    static std::weak_ptr<const Dataset> latest;
+    static RowWalker rows;
+    if (test->records() == 0) return {};
+    const std::scoped_lock lock(mutex);
+    if (latest.lock() != test) {
+        require_usable(*test);
+        rows = RowWalker(test->features);
+        latest = test;
+    }
+    return rows;
+}
+
 class LogisticObjective final : public Objective {
   public:
     LogisticObjective(Dataset shard, std::shared_ptr<const Dataset> test)
@@ -57,9 +75,9 @@ class LogisticObjective final : public Objective {
             throw DataError(fmt::format("{}: an agent's shard has no records", shard_.source));
         shard_.features.makeCompressed();
         require_usable(shard_);
-        require_like_shard(*test_);
+        test_rows_ = rows_of_test(test_);
+        require_features_of_shard(*test_);
         rows_ = RowWalker(shard_.features);
-        if (test_->records() > 0) test_rows_ = RowWalker(test_->features);
     }
 
     Eigen::Index dimension() const override { return shard_.feature_count() + 1; }
@@ -128,6 +146,9 @@ class LogisticObjective final : public Objective {
   private:
     void require_like_shard(const Dataset& data) const {
         require_usable(data);
+        require_features_of_shard(data);
+    }
+    void require_features_of_shard(const Dataset& data) const {
         if (data.records() > 0 && data.feature_count() != shard_.feature_count())
             throw DataError(fmt::format("{} has {} features but {} has {}",
                                         shard_.source,

@@ -114,7 +114,7 @@ run are those of an evaluation during training. Rank 0 sees losses of as few rec
                   "derivatives of every agent's loss (default: off above 67 million values of "
                   "second derivatives, and over MPI if every agent has a data file of its own)",
           .details = R"(
-It is for tasks of up to 512 parameters, and by default for agents that have 67 million second derivatives together
+It is for tasks of up to 512 parameters, and by default for agents that have at most 67 million second derivatives together
 (4300 agents with 124 parameters). Rank 0 sees exact gradients and curvatures; over MPI it is therefore off by
 default if every agent has a data file of its own (`%r`), and `optimality_gap` is then null.)",
           .ranks_must_agree = true,

@@ -138,8 +138,11 @@ void RunCheckpoints::seal(long round, bool clean, const RunTotals& totals) {
     std::vector<std::string> seeds;
     const Digest plan_hash = phase().plan.hash();
     run.network.agree([&] {
-        for (std::size_t a = 0; a < trainer_.agents().size(); ++a)
+        const auto options = own_options(run.config);
+        for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
             local.push_back(checkpoint_of(a, round));
+            local.back().own_options = options;
+        }
     });
     for (std::size_t a = 0; a < trainer_.agents().size(); ++a) {
         const Checkpoint& own = local[a];
@@ -184,7 +187,6 @@ Checkpoint RunCheckpoints::checkpoint_of(std::size_t local_index, long round) co
         }
     }
     own.revealed = read_file(OwnRecord::file_in(run_.directory.path(), agent.number));
-    own.own_options = own_options(run.config);
     return own;
 }
 
