@@ -14,8 +14,8 @@ namespace {
 using namespace test;
 
 /// A graph, exact costs of its noise and unequal limits.
-struct Problem {
-    explicit Problem(int agents, double edge_probability)
+struct PriceProblem {
+    explicit PriceProblem(int agents, double edge_probability)
         : graph(make_graph(Topology::erdos_renyi, agents, 5, edge_probability)),
           utility(horizon_utility(graph, 50)),
           pairs(graph.edges().begin(), graph.edges().end()),
@@ -54,7 +54,7 @@ struct Problem {
 };
 
 TEST(PairPrices, KeepEveryLimitAndAreNearTheOptimum) {
-    const Problem problem(120, 0.06);
+    const PriceProblem problem(120, 0.06);
     for (const int size : {0, 1}) {
         const PairSolution found = solve_pair_prices(problem.input(size));
         const Eigen::VectorXd precision = coalition_precision(problem.plan(found), size);
@@ -76,7 +76,7 @@ TEST(PairPrices, KeepEveryLimitAndAreNearTheOptimum) {
 }
 
 TEST(PairPrices, KeepLimitsByNoiseOfTheAgentsOwn) {
-    const Problem problem(40, 0.15);
+    const PriceProblem problem(40, 0.15);
     PairSolution noise;
     noise.private_variance = Eigen::VectorXd::Constant(40, 0.2);
     noise.pair_variance = Eigen::VectorXd::Constant(std::ssize(problem.pairs), 0.1);

@@ -3,6 +3,8 @@
 #include <sodium.h>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "trust/pair_secrets.hpp"
@@ -20,7 +22,8 @@ inline std::vector<PairSecrets> pair_secrets(int agents, std::uint64_t seed = 1)
         crypto_scalarmult_base(keys[static_cast<std::size_t>(u)].data(),
                                secret_of(u).bytes().data());
     std::vector<PairSecrets> result;
-    for (int u = 0; u < agents; ++u) result.emplace_back(u, Digest{}, secret_of(u), keys);
+    const auto shared = std::make_shared<const std::vector<PublicKey>>(std::move(keys));
+    for (int u = 0; u < agents; ++u) result.emplace_back(u, Digest{}, secret_of(u), shared);
     return result;
 }
 
