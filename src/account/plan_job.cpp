@@ -17,6 +17,7 @@
 #include "planning/configured_gossip.hpp"
 #include "planning/planning.hpp"
 #include "planning/settle.hpp"
+#include "privacy/large_plans.hpp"
 #include "privacy/ledger_json.hpp"
 #include "sotto/privacy/accountant.hpp"
 
@@ -187,6 +188,7 @@ Json mu_of(const Guarantee& guarantee) {
 
 Json independent_variance(const NoisePlan& plan) {
     const bool on_gradients = plan.same_message_to_all() && plan.entry == NoiseEntry::gradient;
+    if (plan.agents > most_dense_agents) return {};
     return on_gradients ? Json(symmetric_eigenvalues(spatial_covariance(plan))(0)) : Json();
 }
 

@@ -50,11 +50,11 @@ int flush_file_systems(std::span<const fs::path> paths, std::size_t& failed) {
     std::set<dev_t> flushed;
     for (std::size_t p = 0; p < paths.size(); ++p) {
         struct stat status {};
-        int reason = ::stat(paths[p].c_str(), &status) == 0 ? 0 : errno;
-        if (reason == 0 && flushed.contains(status.st_dev)) continue;
-        const int file = reason == 0 ? ::open(paths[p].c_str(), O_RDONLY | O_CLOEXEC) : -1;
-        if (reason == 0 && (file < 0 || ::syncfs(file) != 0)) reason = errno;
-        if (file >= 0) ::close(file);
+        if (::stat(paths[p].c_str(), &status) != 0 || flushed.contains(status.st_dev)) continue;
+        const int file = ::open(paths[p].c_str(), O_RDONLY | O_CLOEXEC);
+        if (file < 0) continue;
+        const int reason = ::syncfs(file) == 0 ? 0 : errno;
+        ::close(file);
         if (reason != 0) {
             failed = p;
             return reason;

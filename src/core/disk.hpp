@@ -15,8 +15,8 @@ namespace sotto {
 
 /// Waits until the content of files, or the names in folders, are on disk (fsync). Several are
 /// flushed at the same time, which takes a disk little longer than one; of more than 512 the whole
-/// file systems are (syncfs), which takes one wait, however many they are. Paths that are gone or not
-/// readable, and folders on file systems that cannot flush them, are skipped.
+/// file systems are (syncfs), which takes one wait, however many they are. Paths that are gone or
+/// not readable, and folders on file systems that cannot flush them, are skipped.
 /// @throws as throw_unwritable.
 void flush_to_disk(std::span<const std::filesystem::path> paths);
 /// @param told paths to name in errors instead.

@@ -176,7 +176,7 @@ struct Design {
     /// Standard error of both, if they are estimated from probes, as in plans of thousands of
     /// agents, and the bound is not certified; 0 if they are computed.
     double objective_error = 0;
-    bool capped = false;     ///< the variance cap binds: the unlimited optimum would diverge
+    bool capped = false;  ///< the variance cap binds: the unlimited optimum would diverge
     [[nodiscard]] double relative_gap() const {
         return objective > 0 ? (objective - lower_bound) / objective : 0;
     }
