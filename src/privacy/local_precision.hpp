@@ -24,7 +24,8 @@ class GroundCosts {
     [[nodiscard]] double length(int agent) const { return length_(agent); }
     /// g against an eavesdropper, rounded down.
     [[nodiscard]] double margin(int agent) const { return margin_(agent); }
-    /// w against the worst coalition of the size; infinite if no bound was found.
+    /// w against the worst coalition of the size; infinite if no bound was found, as where a
+    /// coalition leaves some agent that pairs lead to without any noise.
     [[nodiscard]] double against_all(int agent) const { return against_all_(agent); }
 
   private:

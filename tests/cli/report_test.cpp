@@ -196,11 +196,13 @@ TEST(AccountOfARun, FindsThePairThatLearnsMostOfAFirstRun) {
     };
     std::map<int, double> worst;
     for (int a = 0; a < 5; ++a)
-        for (int b = a + 1; b < 5; ++b)
-            for (const Json& pair : account(fmt::format("all-messages:{},{}", a, b)).at("pairs")) {
+        for (int b = a + 1; b < 5; ++b) {
+            const Json named = account(fmt::format("all-messages:{},{}", a, b));
+            for (const Json& pair : named.at("pairs")) {
                 double& most = worst[pair.at("target").get<int>()];
                 most = std::max(most, pair.at("epsilon").get<double>());
             }
+        }
     const Json found = account("worst-all-messages:2");
     ASSERT_EQ(found.at("pairs").size(), 5U);
     for (const Json& pair : found.at("pairs"))
