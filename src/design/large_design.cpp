@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "core/numbers.hpp"
-#include "core/recent.hpp"
 #include "design/message_plan.hpp"
 #include "design/pair_prices.hpp"
 #include "design/seed_group_design.hpp"
 #include "privacy/large_plans.hpp"
-#include "sotto/core/hash.hpp"
 
 namespace sotto {
 

@@ -277,12 +277,12 @@ class LogCurve {
     LogCurve(const ExactParts& exact, double from, double to) : exact_(exact) {
         const double apart = std::sqrt(exact.mu_squared) / 48;
         // One node before the range and two after it, and one more for rounding.
-        first_ = std::floor(from / apart) - 2;
+        const double first = std::floor(from / apart) - 2;
         const double last = std::floor(to / apart) + 3;
         constexpr double most_nodes = 2e4;
-        if (exact.pure > 0 || !(last - first_ <= most_nodes)) return;
+        if (exact.pure > 0 || !(last - first <= most_nodes)) return;
         nodes_a_unit_ = 1 / apart;
-        kept_ = nodes_between(apart, first_, last);
+        kept_ = nodes_between(apart, first, last);
     }
     [[nodiscard]] double at(double b) const {
         if (!kept_) return log_exact_delta(exact_, b);
@@ -328,7 +328,7 @@ class LogCurve {
     }
 
     ExactParts exact_;
-    double first_ = 0, nodes_a_unit_ = 0;
+    double nodes_a_unit_ = 0;
     std::shared_ptr<const Nodes> kept_;
 };
 
