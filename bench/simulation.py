@@ -1,9 +1,11 @@
 """Schedules of the whole system under faults, from seeds: how ranks ended, and what was violated (docs/simulation.md).
 
-bench/run simulation [COUNT]: so many, from seed 1 on.
+bench/run simulation [COUNT]: so many, from seed 1 on. What a program has done is kept beside it, so that a study that was
+interrupted goes on.
 """
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
@@ -13,11 +15,14 @@ import tempfile
 
 import common
 
-PART = 2000  # schedules of one process
+PART = 1000  # schedules of one process
 
 
-def part(program, first, last):
+def part(program, kept, first, last):
     """Figures of the schedules of these seeds, and what was violated; and whether all held."""
+    done = kept / f"{first}-{last}.json"
+    if done.exists():
+        return json.loads(done.read_text())
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         ended = subprocess.run(["nice", program, "--seed", str(first), "--count", str(last - first + 1),
                                 "--keep-going", "--json", file.name],
@@ -25,7 +30,10 @@ def part(program, first, last):
         figures = json.load(open(file.name, encoding="utf-8"))
     found = re.findall("^seed .*", ended.stdout, re.MULTILINE)
     print(f"seeds {first} to {last}: {figures['seconds']:.0f} s", *found, sep="\n", file=sys.stderr, flush=True)
-    return {**figures, "found": found}, ended.returncode == 0
+    result = {**figures, "found": found}, ended.returncode == 0
+    if ended.returncode in (0, 1):
+        done.write_text(json.dumps(result))
+    return result
 
 
 def run(count):
@@ -33,13 +41,15 @@ def run(count):
     program = common.BUILD / "tests" / "simulation" / "sotto_simulation"
     if not program.exists():
         program = common.BUILD / "bench" / "simulation" / "sotto_simulation"
+    kept = program.parent / hashlib.sha256(program.read_bytes()).hexdigest()[:16]
+    kept.mkdir(exist_ok=True)
     # One thread of a schedule runs at a time: handing over is fastest on one processor.
     free = sorted(os.sched_getaffinity(0))
     ranges = [(first, min(first + PART - 1, count)) for first in range(1, count + 1, PART)]
     parts = []
     with concurrent.futures.ThreadPoolExecutor(
             len(free), initializer=lambda: os.sched_setaffinity(0, {free.pop()})) as threads:
-        running = [threads.submit(part, program, *seeds) for seeds in ranges]
+        running = [threads.submit(part, program, kept, *seeds) for seeds in ranges]
         try:
             for one in running:
                 parts.append(one.result())

@@ -8,7 +8,10 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 #include <string>
+#include <unordered_map>
 
 #include "account/ledger_views.hpp"
 #include "account/published_bound.hpp"
@@ -35,6 +38,21 @@ struct Asked {
     std::vector<int> targets;  ///< ascending; excludes observers named by the query
 };
 
+/// @throws ConfigError for more pairs than a result can hold.
+void require_few_pairs(const Asked& asked) {
+    constexpr double most = 2e7;
+    const double pairs = static_cast<double>(asked.query.observers.size()) *
+                         static_cast<double>(asked.targets.size());
+    if (pairs > most)
+        throw ConfigError(fmt::format(
+            "--view {}: {:.3g} pairs of observer and target are too many (at most {:g}; name one "
+            "observer, as node:0, or some --targets, or take worst-all-messages:1, which bounds "
+            "what any one agent learns about each)",
+            name_of(asked.query),
+            pairs,
+            most));
+}
+
 Asked read_asked(const AccountConfig& config, const Graph& graph) {
     Asked asked{parse_view("--view", config.view, graph),
                 parse_agents_or_all("--targets", config.targets, graph)};
@@ -54,6 +72,7 @@ Asked read_asked(const AccountConfig& config, const Graph& graph) {
             fmt::format("--view {}: all agents are observers, so nobody is left to learn about "
                         "(allowed: all agents but one at most)",
                         name_of(asked.query)));
+    require_few_pairs(asked);
     return asked;
 }
 
@@ -117,14 +136,37 @@ std::map<int, Guarantee> against_eavesdropper(const AccountSubject& subject,
     return against;
 }
 
+/// Length of the shortest path to the nearest observer, ignoring directions; -1 if there is none.
+/// Cost: the edges of the agents that are no further.
+int distance_to_nearest(const Graph& graph, int target, std::span<const int> observers) {
+    std::unordered_map<int, int> distance{{target, 0}};
+    std::vector<int> queue{target};
+    for (std::size_t head = 0; head < queue.size(); ++head) {
+        const int u = queue[head];
+        const int here = distance.at(u);
+        if (std::ranges::find(observers, u) != observers.end()) return here;
+        for (const int v : graph.neighbours(u))
+            if (distance.emplace(v, here + 1).second) queue.push_back(v);
+    }
+    return -1;
+}
+
 /// Distances in the graph, computed when needed.
 class Distances {
   public:
-    explicit Distances(const Graph& graph)
-        : graph_(graph), from_(static_cast<std::size_t>(graph.agents())) {}
+    Distances(const Graph& graph, const std::vector<Question>& questions)
+        : graph_(graph), from_(static_cast<std::size_t>(graph.agents())) {
+        std::set<int> observers;
+        for (const Question& question : questions)
+            observers.insert(question.view.members.begin(), question.view.members.end());
+        const double kept = static_cast<double>(observers.size()) * graph.agents();
+        constexpr double most_kept = 4e7;
+        keeps_ = kept <= most_kept;
+    }
 
     /// To the nearest observer; -1 if none is connected.
     [[nodiscard]] int between(const std::vector<int>& observers, int target) {
+        if (!keeps_) return distance_to_nearest(graph_, target, observers);
         int nearest = -1;
         for (const int observer : observers) {
             auto& row = from_[static_cast<std::size_t>(observer)];
@@ -137,6 +179,7 @@ class Distances {
 
   private:
     const Graph& graph_;
+    bool keeps_ = true;
     std::vector<std::vector<int>> from_;
 };
 
@@ -165,7 +208,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
                                 subject,
                                 static_cast<double>(findings.questions.size()),
                                 config.how.threads};
-    Distances distances(*subject.process.graph);
+    Distances distances(*subject.process.graph, findings.questions);
     std::vector<PairFigure> pairs;
     for (std::size_t i = 0; i < findings.questions.size(); ++i) {
         const auto& [view, targets] = findings.questions[i];

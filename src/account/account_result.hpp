@@ -44,7 +44,10 @@ struct CoalitionSearch {
     long evaluated = 0;  ///< coalitions of any size
     bool exhaustive = false;
     bool bound_attained = false;  ///< the result reaches the upper bound: no coalition is worse
-    Guarantee upper;              ///< no coalition of this size learns more; may be infinite
+    /// Large plans: every figure is a bound for all coalitions, and the one named reaches mu at
+    /// least within this share of it. Nothing was searched.
+    std::optional<double> near_gap;
+    Guarantee upper;  ///< no coalition of this size learns more; may be infinite
 };
 
 /// What is learnt about one agent if messages are lost (DropoutPrecision).

@@ -8,6 +8,7 @@
 #include "account/ledger_views.hpp"
 #include "core/numbers.hpp"
 #include "privacy/dropouts.hpp"
+#include "privacy/large_plans.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -35,7 +36,8 @@ Eigen::VectorXd precision_against(const NoisePlan& plan, int size, bool every) {
     const bool shared = std::ranges::any_of(
         plan.groups, [](const SeedGroup& group) { return group.members.size() > 1; });
     if (!shared && plan.aggregation == Aggregation::gossip) return observed_precision(plan, {});
-    return every ? coalition_precision(plan, size) : private_precision(plan);
+    return every || large_pairwise_noise(plan) ? coalition_precision(plan, size)
+                                               : private_precision(plan);
 }
 
 /// For every target an upper bound of SquaredSensitivity for all coalitions of this size; infinite
@@ -56,16 +58,31 @@ std::map<int, double> upper_bounds(const AccountSubject& subject,
     return bounds;
 }
 
-/// What a coalition of this size learns at most about a target, of surveys too.
-Guarantee upper_guarantee(const AccountSubject& subject, int size, int target, double squared) {
-    const Guarantee training = guarantee_of(
-        subject.plan, subject.exposures[static_cast<std::size_t>(target)], squared, subject.delta);
-    if (subject.surveys.empty()) return training;
-    PrivacyLosses losses(subject.surveys.front()->members.all);
-    for (const PrivacyPhase* const survey : subject.surveys)
-        losses.add(*survey, survey->rounds, precision_against(survey->plan, size, false));
-    return guarantee_of(compose(training.loss, losses.of(target, 0)), training.delta);
-}
+/// What coalitions of one size learn at most, of surveys too.
+class UpperGuarantees {
+  public:
+    UpperGuarantees(const AccountSubject& subject, int size) : subject_(subject) {
+        if (subject.surveys.empty()) return;
+        surveys_.emplace(subject.surveys.front()->members.all);
+        for (const PrivacyPhase* const survey : subject.surveys)
+            surveys_->add(*survey, survey->rounds, precision_against(survey->plan, size, false));
+    }
+
+    [[nodiscard]] Guarantee about(int target, double squared) const {
+        const Guarantee training =
+            guarantee_of(subject_.plan,
+                         subject_.exposures[static_cast<std::size_t>(target)],
+                         squared,
+                         subject_.delta);
+        return surveys_
+                   ? guarantee_of(compose(training.loss, surveys_->of(target, 0)), training.delta)
+                   : training;
+    }
+
+  private:
+    const AccountSubject& subject_;
+    std::optional<PrivacyLosses> surveys_;
+};
 
 class WorstCoalition {
   public:
@@ -85,20 +102,10 @@ class WorstCoalition {
     }
 
     WorstCoalitions run() {
-        network_.agree([&] {
-            std::vector<Guarantee> all;
-            upper_squared_ = 0;
-            for (const auto& [target, squared] :
-                 upper_bounds(subject_, targets_, search_.size, search_.exhaustive)) {
-                upper_squared_ = std::max(upper_squared_, squared_loss(target, squared));
-                all.push_back(upper_guarantee(subject_, search_.size, target, squared));
-            }
-            search_.upper = largest(all);
-        });
-        if (search_.exhaustive)
-            try_all();
+        if (const auto noise = kind_ == View::Kind::all_messages ? noise_of_pairs() : std::nullopt)
+            network_.agree([&] { bound_by_what_is_near(*noise); });
         else
-            search_greedily();
+            search();
         double most = 0;
         for (const auto& [target, found] : worst_)
             most = std::max(most, squared_loss(target, found.squared.certified()));
@@ -107,6 +114,54 @@ class WorstCoalition {
     }
 
   private:
+    /// Of a large plan; nothing if it changed.
+    [[nodiscard]] std::optional<PairwiseNoise> noise_of_pairs() const {
+        if (subject_.process.phases.size() != 1) return std::nullopt;
+        return large_pairwise_noise(subject_.plan);
+    }
+
+    /// For every target the bound that holds for all coalitions, and one near the target that
+    /// learns about so much.
+    void bound_by_what_is_near(const PairwiseNoise& noise) {
+        const std::vector<LocalPrecision> found =
+            local_precisions(noise, targets_, search_.size, local_options(noise.agents()));
+        std::map<int, double> bounds;
+        double gap = 0;
+        for (std::size_t t = 0; t < targets_.size(); ++t) {
+            const double exposure = subject_.exposures[static_cast<std::size_t>(targets_[t])]
+                                        .sensitivity_squared_over_rounds;
+            const double scale = subject_.plan.scale;
+            bounds[targets_[t]] = exposure * found[t].upper / (scale * scale);
+            worst_[targets_[t]] = {found[t].coalition,
+                                   SquaredSensitivity::all_messages(bounds[targets_[t]])};
+            gap = std::max(gap, 1 - std::sqrt(found[t].lower / found[t].upper));
+        }
+        search_.evaluated = std::ssize(targets_);
+        search_.near_gap = gap;
+        take_bounds(bounds);
+    }
+
+    void search() {
+        network_.agree([&] {
+            take_bounds(upper_bounds(subject_, targets_, search_.size, search_.exhaustive));
+        });
+        if (search_.exhaustive)
+            try_all();
+        else
+            search_greedily();
+    }
+
+    void take_bounds(const std::map<int, double>& bounds) {
+        const UpperGuarantees guarantees(subject_, search_.size);
+        std::vector<Guarantee> all;
+        upper_squared_ = 0;
+        for (const auto& [target, squared] : bounds) {
+            upper_squared_ = std::max(upper_squared_, squared_loss(target, squared));
+            all.push_back(guarantees.about(target, squared));
+        }
+        search_.upper = largest(all);
+    }
+
     /// By which coalitions are ranked. Surveys have the training's plan, scaled, or noise that
     /// nobody shares (plan_of_surveys): who learns most of the rounds learns most of all.
     [[nodiscard]] double squared_loss(int target, double squared) const {

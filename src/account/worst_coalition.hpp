@@ -30,8 +30,11 @@ struct WorstCoalitions {
 /// most_coalitions_searched coalitions the search is greedy (each step adds the agent that most
 /// increases the largest mu), then exchanges single members while that helps: a lower bound of the
 /// worst. It ends early at the upper bound: all messages seen, with the seeds of the worst
-/// coalition, or, if these are too many to try, with every shared seed. COLLECTIVE; every process
-/// has the result.
+/// coalition, or, if these are too many to try, with every shared seed.
+///
+/// With all messages seen and a large plan (large_pairwise_noise) nothing is searched: the figures
+/// are bounds for every coalition (local_precisions), and coalitions near each target are named.
+/// COLLECTIVE; every process has the result.
 [[nodiscard]] WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                                     const std::vector<int>& targets,
                                                     const AccountSubject& subject,

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/linear_algebra.hpp"
-#include "privacy/dropouts.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
 #include "views/tight_sensitivity.hpp"
 #include "views/view_filter.hpp"
 
@@ -28,7 +28,7 @@ AllMessages::AllMessages(const MessageProcess& process,
     const auto patterns = participation_patterns(where.training, participation);
     time_sums_.resize(patterns.size());
     for (const NoiseStretch& stretch : where.stretches) {
-        precisions_.push_back(unknown_precision(*stretch.plan, view.members));
+        precisions_.push_back(observed_precision(*stretch.plan, {view.members}));
         const MatrixXd gram = time_gram(stretch);
         for (std::size_t p = 0; p < patterns.size(); ++p)
             time_sums_[p].push_back(pair_sums(stretch, gram, patterns[p]));

@@ -346,5 +346,13 @@ TEST(SampledConversion, FindsTheNoiseOfABudget) {
     EXPECT_NE(sampled_conversion_text(found).find("certified"), std::string::npos);
 }
 
+TEST(RunAccount, RefusesMorePairsThanAResultCanHold) {
+    AccountConfig config = config_of("ldp", "all-nodes");
+    config.subject.graph.topology.agents = 5000;
+    config.subject.graph.topology.topology = Topology::ring;
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }),
+                    "2.5e+07 pairs of observer and target are too many");
+}
+
 }  // namespace
 }  // namespace sotto

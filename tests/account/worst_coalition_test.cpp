@@ -155,5 +155,41 @@ TEST(AccountForDropouts, RefusesWhatItCannotSay) {
     expect_contains(refusal(config), "dropouts: not with mechanism anti-pgd");
 }
 
+TEST(WorstCoalition, OfALargePlanIsBoundedByWhatIsNearEachAgent) {
+    AccountConfig config = config_of("pairs", "worst-all-messages:1");
+    config.subject.graph.topology.agents = 2100;
+    config.subject.graph.topology.edge_probability = 0.006;
+    config.subject.plan.seed_groups = "edges";
+    config.subject.plan.noise_std.reset();
+    config.subject.plan.epsilon = 2;
+    config.subject.plan.plan_gap = 0.3;
+    config.targets = "0,2099";
+    const Accounted accounted = account(config);
+    ASSERT_TRUE(accounted.result.search);
+    ASSERT_TRUE(accounted.result.search->near_gap);
+    EXPECT_LT(*accounted.result.search->near_gap, 0.005);
+    EXPECT_TRUE(accounted.result.search->bound_attained);
+    ASSERT_EQ(accounted.result.pairs.size(), 2u);
+    const NoisePlan& plan = accounted.subject->plan;
+    for (const PairFigure& pair : accounted.result.pairs) {
+        ASSERT_EQ(pair.observers.size(), 1u);
+        EXPECT_EQ(pair.distance, 1) << "who shares seeds along edges is a neighbour";
+        const double bound = pair.squared.certified();
+        const auto learnt = [&](const std::vector<int>& members) {
+            return 6 * observed_precision(plan, {members})(pair.target);
+        };
+        EXPECT_GE(learnt(pair.observers), 0.99 * bound) << "the one named learns about so much";
+        const auto neighbours = accounted.subject->process.graph->neighbours(pair.target);
+        for (const int member : neighbours.first(3))
+            EXPECT_LE(learnt({member}), 1.005 * bound) << member << " about " << pair.target;
+        EXPECT_LE(pair.guarantee.epsilon, 2.001);
+        EXPECT_GT(pair.guarantee.epsilon, 1.5);
+    }
+    const Json json =
+        Json::parse(account_report_json(accounted.result, config, *accounted.subject));
+    EXPECT_EQ(json.at("worst_coalition").at("method"), "near");
+    EXPECT_LT(json.at("worst_coalition").at("near_gap").get<double>(), 0.005);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -558,6 +558,29 @@ class ReportPageTimes(InBrowser):
         page.click(400)
         self.assertTrue(all(node["observer"] or node["exact"] == "true" for node in page.shown()))
 
+    def test_thousands_of_agents_are_groups_and_the_surroundings_of_one(self):
+        must("train", "--agents", "2500", "--edge-probability", "0.004", "--mechanism", "ldp", "--task", "quadratic",
+             "--rounds", "2", "--run-directory", "vast", "--quiet")
+        report = make_report("vast", "--time-limit", "20")
+        self.assertLess(report["bytes"], 3e6)
+        page = self.expect_opens_within(2000, "vast", report)
+        self.assertEqual(len(page.shown()), 150)
+        self.assertIn("One curious agent that has every message", page.text("#verdict"))
+        self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "#agents-table > table tbody tr")), 10)
+        members = self.browser.find_element(By.ID, "members")
+        members.clear()
+        members.send_keys("1789", Keys.ENTER)
+        self.assertIn(1789, [node["agent"] for node in page.shown() if node["observer"]])
+        distances = self.browser.find_elements(By.CSS_SELECTOR, "#targets table:first-child tbody tr")
+        counts = [int(row.find_elements(By.TAG_NAME, "td")[1].text) for row in distances]
+        self.assertEqual(sum(counts), 2499)
+        graph = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>',
+                                     open(os.path.join(FOLDER, "vast/report.html"), encoding="utf-8").read(), re.DOTALL).group(1))["graph"]
+        self.assertEqual(counts[0], sum(1789 in edge for edge in graph["edges"]))
+        self.browser.execute_script("document.querySelector('#privacy details').open = true")
+        self.browser.find_element(By.ID, "find-agent").send_keys("2017")
+        self.assertIn("agent 2017", page.text("#agents-table div table"))
+
     def expect_opens_within(self, milliseconds, run, report):
         times = []
         while not times or (min(times) >= milliseconds and len(times) < 10):

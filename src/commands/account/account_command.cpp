@@ -19,6 +19,7 @@
 #include "options/option_set.hpp"
 #include "options/plan_options.hpp"
 #include "options/train_options.hpp"
+#include "privacy/large_plans.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_record.hpp"
 #include "training/job.hpp"
@@ -36,6 +37,9 @@ std::vector<Option<AccountConfig>> observer_options() {
           .common = true,
           .help = "who observes: {}",
           .details = R"(
+Of more than 2000 agents the default is `worst-all-messages:1`, which bounds what any one agent learns about each; a
+single observer, as `node:5`, can be asked about all.
+
 `all-messages:a,b` sees the seeds of these agents and every message. Agents are named by number; the error for an agent
 that does not exist explains how the labels of a graph file are numbered.)",
           .beside_run = true},
@@ -321,12 +325,13 @@ void account_for_matrices(const AccountOptions& options,
 /// What to account for: a plan that the options describe, or a run.
 struct AccountTask {
     AccountOptions options;
+    bool view_given = true;
     std::optional<RecordedRun> run;
 };
 
 /// Adds what the run directory says, if --run names one.
 AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& given) {
-    AccountTask task{asked, std::nullopt};
+    AccountTask task{asked, given.contains("view"), std::nullopt};
     if (!asked.run) return task;
     require_beside_run(options_of_account(),
                        given,
@@ -338,7 +343,7 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
 }
 
 int account_on(Control& network, const AccountTask& task, const GeneralOptions& general) {
-    const AccountConfig& config = task.options.account;
+    AccountConfig config = task.options.account;
     const std::optional<std::string>& by_distance = task.options.by_distance;
     const bool leader = network.process() == 0;
     network.agree([&] {
@@ -351,6 +356,8 @@ int account_on(Control& network, const AccountTask& task, const GeneralOptions& 
         network.agree([&] { subject = account_subject_of(*task.run); });
     else
         subject = build_account_subject(config.subject, network);
+    if (!task.view_given && subject->plan.agents > most_dense_agents)
+        config.view = "worst-all-messages:1";
     const AccountResult result = run_account(config, *subject, network);
     network.agree([&] {
         if (!leader) return;

@@ -38,6 +38,14 @@ std::string search_text(const CoalitionSearch& search) {
             : fmt::format("no coalition of {} learns more than epsilon {:.6g} (all messages seen)",
                           search.size,
                           search.upper.epsilon);
+    if (search.near_gap)
+        return fmt::format(
+            "figures are bounds for all {:.3g} coalitions of {}, from the noise near each agent; "
+            "the "
+            "coalitions named reach mu within {:.2g} of them",
+            search.total,
+            search.size,
+            *search.near_gap);
     if (search.exhaustive)
         return fmt::format("all {:.0f} coalitions of {} were tried", search.total, search.size);
     if (search.bound_attained)
@@ -285,10 +293,14 @@ Json json_of(const DistanceRow& row) {
 
 Json json_of(const CoalitionSearch& search) {
     return {{"size", search.size},
-            {"method", search.exhaustive ? "exhaustive" : "search"},
+            {"method",
+             search.near_gap     ? "near"
+             : search.exhaustive ? "exhaustive"
+                                 : "search"},
             {"evaluated", search.evaluated},
             {"total", search.total},
             {"proved_worst", search.exhaustive || search.bound_attained},
+            {"near_gap", number_or_null(search.near_gap)},
             {"upper_mu", number_or_null(search.upper.loss.mu())},
             {"upper_epsilon", number_or_null(search.upper.epsilon)}};
 }

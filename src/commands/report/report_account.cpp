@@ -8,7 +8,9 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "plan/lagged_noise.hpp"
 #include "planning/build_topography.hpp"
 #include "planning/configured_gossip.hpp"
+#include "privacy/large_plans.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
@@ -186,12 +189,15 @@ std::vector<std::string> names_of(const Graph& graph, const Membership& members)
     return names;
 }
 
+std::string unit_of_noise(const NoisePlan& plan) {
+    return plan.entry == NoiseEntry::message ? "model units squared" : "gradient units squared";
+}
+
 HeatMap across_agents(const PrivacyPhase& phase, const Graph& graph) {
     const NoisePlan& plan = phase.plan;
     HeatMap map;
     map.names = names_of(graph, phase.members);
-    const std::string unit = plan.entry == NoiseEntry::message ? "model units" : "gradient units";
-    map.unit = unit + " squared";
+    map.unit = unit_of_noise(plan);
     if (!plan.same_message_to_all() || plan.distribution() == StreamDistribution::laplace) {
         map.title = "Noise variance of every message";
         map.rows = "sender";
@@ -241,6 +247,13 @@ HeatMap over_rounds(const TemporalFactor& factor, long rounds) {
     return map;
 }
 
+/// Follows the title of a picture.
+std::string words_of_phase(const PrivacyPhase& phase, std::size_t phases) {
+    if (phase.survey != nullptr)
+        return fmt::format(", for {} before the training", phase.survey->measures);
+    return phases > 1 ? fmt::format(", from round {}", phase.use.steps.first_round) : std::string();
+}
+
 }  // namespace
 
 std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
@@ -249,13 +262,11 @@ std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
     for (std::size_t k = 0; k < phases.size(); ++k) {
         const PrivacyPhase& phase = phases[k];
         if (phase.plan.noiseless()) continue;
-        const std::string which =
-            phase.survey != nullptr
-                ? fmt::format(", for {} before the training", phase.survey->measures)
-            : phases.size() > 1 ? fmt::format(", from round {}", phase.use.steps.first_round)
-                                : std::string();
-        maps.push_back(across_agents(phase, run.built.topography.graph));
-        maps.back().title += which;
+        const std::string which = words_of_phase(phase, phases.size());
+        if (phase.members.size() <= most_dense_agents) {
+            maps.push_back(across_agents(phase, run.built.topography.graph));
+            maps.back().title += which;
+        }
         if (phase.plan.temporal.kind == TemporalFactor::Kind::identity) continue;
         const long rounds = rounds_sent(phases, k, run.rounds);
         if (rounds < 1) continue;
@@ -266,6 +277,89 @@ std::vector<HeatMap> noise_pictures(const RecordedRun& run) {
 }
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// The noise in the messages of one agent.
+struct NoiseOfAgent {
+    double variance = 0, alone = 0;  ///< in all and of its own streams, mean over receivers
+    std::set<int> shared;            ///< streams
+    int rows = 0;
+};
+
+std::vector<NoiseOfAgent> noise_of_agents(const NoisePlan& plan) {
+    std::vector<NoiseOfAgent> noise(static_cast<std::size_t>(plan.agents));
+    for (const NoiseRow& row : plan.rows) {
+        NoiseOfAgent& mine = noise[static_cast<std::size_t>(row.sender)];
+        ++mine.rows;
+        for (std::size_t j = 0; j < row.streams.size(); ++j) {
+            const NoiseStream& stream = plan.streams[static_cast<std::size_t>(row.streams[j])];
+            const double variance =
+                unit_variance(stream.distribution) * std::pow(plan.scale * row.coefficients[j], 2);
+            mine.variance += variance;
+            if (plan.groups[static_cast<std::size_t>(stream.group)].members.size() == 1)
+                mine.alone += variance;
+            else
+                mine.shared.insert(row.streams[j]);
+        }
+    }
+    for (NoiseOfAgent& mine : noise) {
+        mine.variance /= std::max(mine.rows, 1);
+        mine.alone /= std::max(mine.rows, 1);
+    }
+    return noise;
+}
+
+/// Places in `degrees`, in groups of equal degrees or, where these are many, of ranges that hold
+/// about as many agents.
+std::vector<std::vector<std::size_t>> by_degree(const std::vector<std::size_t>& degrees) {
+    constexpr std::size_t most_groups = 12;
+    std::map<std::size_t, std::vector<std::size_t>> of_degree;
+    for (std::size_t u = 0; u < degrees.size(); ++u) of_degree[degrees[u]].push_back(u);
+    const std::size_t wanted = of_degree.size() <= most_groups ? 1 : degrees.size() / most_groups;
+    std::vector<std::vector<std::size_t>> groups;
+    for (const auto& [degree, agents] : of_degree)
+        if (groups.empty() || groups.back().size() >= wanted)
+            groups.push_back(agents);
+        else
+            groups.back().insert(groups.back().end(), agents.begin(), agents.end());
+    return groups;
+}
+
+}  // namespace
+
+Json noise_by_degree(const PrivacyPhase& phase, std::size_t phases, const Graph& graph) {
+    const std::vector<NoiseOfAgent> noise = noise_of_agents(phase.plan);
+    std::vector<std::size_t> degrees;
+    for (const int number : phase.members.numbers)
+        degrees.push_back(graph.neighbours(number).size());
+    Json rows = Json::array();
+    for (const std::vector<std::size_t>& group : by_degree(degrees)) {
+        double sum = 0, least = infinity, most = 0, alone = 0, shared = 0;
+        for (const std::size_t u : group) {
+            sum += noise[u].variance;
+            least = std::min(least, noise[u].variance);
+            most = std::max(most, noise[u].variance);
+            alone += noise[u].variance > 0 ? noise[u].alone / noise[u].variance : 0;
+            shared += static_cast<double>(noise[u].shared.size());
+        }
+        const auto count = static_cast<double>(group.size());
+        rows.push_back({{"degrees", {degrees[group.front()], degrees[group.back()]}},
+                        {"agents", group.size()},
+                        {"variance", sum / count},
+                        {"least", least},
+                        {"most", most},
+                        {"private", alone / count},
+                        {"shared_streams", shared / count}});
+    }
+    return {{"title",
+             "Noise of every message, by number of neighbours" + words_of_phase(phase, phases)},
+            {"text",
+             "Variance of one coordinate; the share that only the sender knows; and how "
+             "many streams it shares with other agents."},
+            {"unit", unit_of_noise(phase.plan)},
+            {"by_degree", rows}};
+}
 
 namespace {
 
@@ -310,15 +404,18 @@ Json page_graph(const BuiltTopography& built, const std::vector<int>& gone) {
 
 Json page_figures(const ObserverFigures& figures, const Graph& graph) {
     const View view{figures.kind, {}};
-    return {{"view", view.sound_for_training() ? "all-messages" : "partial"},
-            {"guarantee", view.sound_for_training()},
-            {"words", json_of(observer_words(figures.kind, graph))},
-            {"argument", figures.argument.text},
-            {"sound", figures.argument.sound},
-            {"smallest", figures.smallest},
-            {"observers", figures.observers},
-            {"note", figures.note},
-            {"epsilon", base64(figures.epsilon)}};
+    Json json{{"view", view.sound_for_training() ? "all-messages" : "partial"},
+              {"guarantee", view.sound_for_training()},
+              {"words", json_of(observer_words(figures.kind, graph))},
+              {"argument", figures.argument.text},
+              {"sound", figures.argument.sound},
+              {"smallest", figures.smallest},
+              {"observers", figures.observers},
+              {"note", figures.note},
+              {"epsilon", base64(figures.epsilon)}};
+    if (!figures.bound.empty())
+        json["bound"] = {{"size", figures.bound_size}, {"epsilon", base64(figures.bound)}};
+    return json;
 }
 
 Json page_heat_map(const HeatMap& map) {
@@ -354,11 +451,27 @@ class LedgerSums {
 
     /// Epsilon of every agent.
     [[nodiscard]] std::vector<float> against(const std::vector<int>& members) const {
-        PrivacyLosses losses(agents_);
         // A member that has left still sees all messages but knows no noise.
+        return epsilons(members, [&](std::size_t k) {
+            return precisions_[k].of({phases_[k]->members.places(members)});
+        });
+    }
+
+    /// A bound of epsilon of every agent against any coalition of this size.
+    [[nodiscard]] std::vector<float> against_any(int size) const {
+        return epsilons({}, [&](std::size_t k) {
+            return coalition_precision(phases_[k]->plan,
+                                       std::min(size, phases_[k]->plan.agents - 1));
+        });
+    }
+
+  private:
+    [[nodiscard]] std::vector<float> epsilons(
+        const std::vector<int>& members,
+        const std::function<Eigen::VectorXd(std::size_t phase)>& precision) const {
+        PrivacyLosses losses(agents_);
         for (std::size_t k = 0; k < phases_.size(); ++k)
-            losses.add(
-                *phases_[k], squared_[k], precisions_[k].of({phases_[k]->members.places(members)}));
+            losses.add(*phases_[k], squared_[k], precision(k));
         std::vector<float> epsilon(static_cast<std::size_t>(agents_),
                                    std::numeric_limits<float>::quiet_NaN());
         for (int u = 0; u < agents_; ++u)
@@ -368,7 +481,6 @@ class LedgerSums {
         return epsilon;
     }
 
-  private:
     [[nodiscard]] bool was_there(int agent) const {
         return std::ranges::any_of(
             phases_, [&](const PrivacyPhase* phase) { return phase->members.place(agent) >= 0; });
@@ -394,6 +506,10 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run,
         return sums.against(members);
     });
     figures.out_of_time = figures.observers < std::ssize(observers);
+    if (figures.agents > most_dense_agents) {
+        figures.bound_size = std::max(run.config.plan.coalition_size.value_or(1), 1);
+        figures.bound = sums.against_any(figures.bound_size);
+    }
     if (figures.out_of_time)
         figures.note = out_of_time_note(figures, std::ssize(observers), config.time_limit);
     else if (largest == 0 && figures.agents > 1)
@@ -479,6 +595,13 @@ ObserverFigures figures_of_partial_views(const RecordedRun& run,
                                          Clock::time_point coalitions_until) {
     ObserverFigures figures = blank_figures(run, partial_view_of(run), 1);
     if (figures.agents < 2) return figures;
+    if (figures.agents > most_dense_agents) {
+        figures.note = fmt::format(
+            "of more than {} agents no such observers are in this page (sotto account --run DIR "
+            "--view node:U computes one)",
+            most_dense_agents);
+        return figures;
+    }
     const auto subject = account_subject_of(run);
     if (subject->process.rounds() > most_partial_rounds)
         throw ConfigError(
@@ -563,6 +686,10 @@ void add_figures(ReportAccount& account, const ReportConfig& config, Clock::time
     const RecordedRun run = read_recorded_run(config.directory, config.run);
     account.graph = page_graph(run.built, run.history.phases.back().members.gone());
     for (const HeatMap& map : noise_pictures(run)) account.pictures.push_back(page_heat_map(map));
+    for (const PrivacyPhase& phase : run.history.phases)
+        if (phase.members.size() > most_dense_agents && !phase.plan.noiseless())
+            account.pictures.push_back(
+                noise_by_degree(phase, run.history.phases.size(), run.built.topography.graph));
     const Graph& graph = run.built.topography.graph;
     for (const ObserverFigures& figures : report_figures(run, config, start)) {
         account.views.push_back(page_figures(figures, graph));

@@ -42,6 +42,10 @@ struct ObserverFigures {
     /// `agents` values per observer, one observer after the other; infinity if there is no
     /// protection; NaN for members and for agents that never took part.
     std::vector<float> epsilon;
+    /// Of more than most_dense_agents agents: what any coalition of `bound_size` learns about every
+    /// agent at most, besides.
+    std::vector<float> bound;
+    int bound_size = 0;
     std::string note;          ///< what is left out, and why; empty: nothing
     bool out_of_time = false;  ///< the time limit cut the figures short
 };
@@ -97,10 +101,18 @@ struct HeatMap {
     std::vector<std::string> names;  ///< of rows and columns
     Eigen::MatrixXd values;
 };
-/// Heat maps of the noise in every phase: its covariance across agents, or the variance of each
-/// message if that depends on the receiver, and the covariance over rounds if they are correlated
-/// (sampled above 200 rounds).
+/// Of up to most_dense_agents agents, heat maps of the noise in every phase: its covariance across
+/// agents, or the variance of each message if that depends on the receiver, and the covariance over
+/// rounds if they are correlated (sampled above 200 rounds).
 [[nodiscard]] std::vector<HeatMap> noise_pictures(const RecordedRun& run);
+
+/// Of more agents, the noise in a phase by number of neighbours: {title, text, unit, by_degree:
+/// [{degrees: [first, last], agents, variance, least, most, private, shared_streams}]}. Variances
+/// are of one coordinate of a message, `private` is the mean share of noise that the agent alone
+/// knows. Cost: linear in the plan. @param phases of the run; the title then says which it is.
+[[nodiscard]] nlohmann::ordered_json noise_by_degree(const PrivacyPhase& phase,
+                                                     std::size_t phases,
+                                                     const Graph& graph);
 
 /// The graph for the page's scripts (report/page): {description, notes, labels, edges, gone}.
 /// @param gone numbers of agents that have left.

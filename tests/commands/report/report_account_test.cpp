@@ -570,6 +570,54 @@ TEST(ReportAccount, HasGraphNoiseAndWhatObserversLearn) {
                     "0 to 3");
 }
 
+TEST(NoiseByDegree, AddsUpToTheNoiseOfThePlan) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(9, "pairs", 6);
+    config.graph.topology.topology = Topology::grid;
+    const RecordedRun run = recorded_run(config, folder, 9);
+    const PrivacyPhase& phase = run.history.phases[0];
+    const Eigen::MatrixXd covariance = spatial_covariance(phase.plan);
+    const OrderedJson json = noise_by_degree(phase, 1, run.built.topography.graph);
+    double sum = 0, least = 1e300, most = 0, agents = 0;
+    for (const auto& row : json.at("by_degree")) {
+        EXPECT_EQ(row["degrees"][0], row["degrees"][1]) << "few degrees: one row each";
+        sum += row["variance"].get<double>() * row["agents"].get<double>();
+        agents += row["agents"].get<double>();
+        least = std::min(least, row["least"].get<double>());
+        most = std::max(most, row["most"].get<double>());
+        EXPECT_GT(row["shared_streams"], 1);
+        EXPECT_LT(row["private"], 0.9);
+    }
+    EXPECT_EQ(json.at("by_degree").size(), 3u) << "corners, edges, and the middle";
+    EXPECT_EQ(agents, 9);
+    EXPECT_NEAR(sum, covariance.trace(), 1e-9 * sum);
+    EXPECT_NEAR(least, covariance.diagonal().minCoeff(), 1e-9);
+    EXPECT_NEAR(most, covariance.diagonal().maxCoeff(), 1e-9);
+}
+
+TEST(ReportAccount, OfVeryManyAgentsHasGroupsAndBoundsForEveryCuriousAgent) {
+    const TemporaryFolder folder;
+    TrainConfig config = quadratic_config(2100, "pairs", 2);
+    config.plan.seed_groups = "edges";
+    config.plan.plan_gap = 0.5;
+    config.run_directory = folder.path("run");
+    train(config, 2100);
+    const ReportAccount account = report_account(report_config(config), Clock::now());
+    ASSERT_EQ(account.pictures.size(), 1u);
+    EXPECT_EQ(account.pictures[0].at("by_degree").size(), 1u) << "a ring";
+    EXPECT_EQ(account.observers, 1) << "the eavesdropper";
+    const OrderedJson& bound = account.views[0].at("bound");
+    EXPECT_EQ(bound.at("size"), 1);
+    const std::vector<float> outsider = floats_of(account.views[0].at("epsilon")),
+                             curious = floats_of(bound.at("epsilon"));
+    ASSERT_EQ(curious.size(), 2100u);
+    for (std::size_t u = 0; u < curious.size(); ++u) {
+        EXPECT_GE(curious[u], outsider[u]);
+        EXPECT_LE(curious[u], config.plan.epsilon * 1.0001);
+    }
+    EXPECT_LT(account.views.dump().size() + account.pictures.dump().size(), 100'000u);
+}
+
 TEST(ReportAccount, SaysWhyThereIsNone) {
     const TemporaryFolder folder;
     TrainConfig config = quadratic_config(4, "ldp", 5);

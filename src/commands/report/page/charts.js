@@ -83,11 +83,12 @@ function drawAgents() {
   const box = document.getElementById("agents-chart");
   const all = guaranteed;
   if (!all || all.observers === 0) { box.parentElement.hidden = true; return; }
-  const single = all.observers > 1 ? all.worstOfEvery(1) : null;
+  const single = all.observers > 1 || all.bound ? all.worstOfEvery(1) : null;
   const finite = (values) => [...values].map((value) => (Number.isFinite(value) ? value : null));
   const bars = [["whoever records every message", all.row(0)]];
   if (single) bars.push(["the worst single agent that does", single]);
   if (bars.every(([, values]) => finite(values).every((value) => value === null))) { box.parentElement.hidden = true; return; }
+  if (large) { drawAgentsByDegree(bars); return; }
   const targets = ledger.agents.map((entry) => entry.target_epsilon);
   addChart(box, () => ({
     data: {
@@ -105,6 +106,23 @@ function drawAgents() {
         title: { display: true, text: "What observers with every message learn about each agent", color: style("--ink"), font: { size: 14 } },
         tooltip: { callbacks: { title: (items) => nameOf(items[0].dataIndex), label: (item) => `${item.dataset.label}: ${shown(item.parsed.y, 5)}` } },
       },
+    },
+  }));
+}
+
+/// Of very many agents: mean and largest figure of those with about as many neighbours.
+function drawAgentsByDegree(bars) {
+  const groups = grouped(degreeOf);
+  const sets = bars.flatMap(([label, values]) => [
+    [`${label}: mean`, groups.map(([, some]) => d3.mean(some, (u) => values[u]))],
+    [`${label}: largest`, groups.map(([, some]) => d3.max(some, (u) => values[u]))]]);
+  addChart(document.getElementById("agents-chart"), () => ({
+    type: "bar",
+    data: { labels: groups.map(([name, some]) => `${name} (${some.length})`),
+      datasets: sets.map(([label, values], i) => ({ label, data: values.map((v) => (Number.isFinite(v) ? v : null)), backgroundColor: palette[i] })) },
+    options: {
+      scales: { x: axis("neighbours (agents)", { grid: { display: false } }), y: axis("epsilon", { beginAtZero: true, ticks: { callback: ticks } }) },
+      plugins: { title: { display: true, text: "What observers with every message learn, by number of neighbours", color: style("--ink"), font: { size: 14 } } },
     },
   }));
 }
@@ -211,9 +229,18 @@ function drawHeatMap(box, map) {
   }).on("mouseleave", hideTip);
 }
 
+/// Of very many agents: the noise of those with about as many neighbours.
+function showNoiseByDegree(box, picture) {
+  box.append(element("figure", { class: "heat" }, element("h3", {}, picture.title), element("p", { class: "hint" }, `${picture.text} Unit: ${picture.unit}.`),
+    table(["neighbours", { number: "agents" }, { number: "variance, mean" }, { number: "least" }, { number: "most" }, { number: "of it private" }, { number: "shared streams" }],
+      picture.by_degree.map((row) => [row.degrees[0] === row.degrees[1] ? String(row.degrees[0]) : `${row.degrees[0]} to ${row.degrees[1]}`,
+        ...[row.agents, row.variance, row.least, row.most].map((value) => ({ number: shown(value, 4) })),
+        { number: `${shown(100 * row.private, 3)} %` }, { number: shown(row.shared_streams) }]))));
+}
+
 function drawNoise() {
   const box = document.getElementById("heat-maps");
-  for (const map of data.pictures) drawHeatMap(box, map);
+  for (const picture of data.pictures) (picture.by_degree ? showNoiseByDegree : drawHeatMap)(box, picture);
   if (data.pictures.length > 0) return;
   box.append(element("p", {}, ledger.mechanism === "none" ? "No noise is added in this run." : "The noise plan could not be read (see above)."));
 }

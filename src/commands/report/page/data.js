@@ -12,6 +12,45 @@ const mostLines = 6000;
 const everyEdge = data.graph ? Math.ceil(data.graph.edges.length / mostLines) : 1;
 const drawnEdges = data.graph ? data.graph.edges.filter((_, at) => at % everyEdge === 0) : [];
 
+// Of more agents than this the page shows groups, those with most to lose, and the surroundings of one.
+const large = agents > 2000;
+const mostDrawn = 150, mostListed = 10;
+
+let adjacency = null;
+/// Agents by distance from these, nearest first, ignoring directions: [[agent, distance], ...]; at most so many.
+function around(members, most = agents) {
+  if (adjacency === null) {
+    adjacency = labels.map(() => []);
+    for (const [u, v] of data.graph.edges) { adjacency[u].push(v); adjacency[v].push(u); }
+  }
+  const found = new Map(members.map((u) => [u, 0]));
+  for (const [u, distance] of found) {  // a Map is walked in the order in which it grows
+    for (const v of adjacency[u]) if (found.size < most && !found.has(v)) found.set(v, distance + 1);
+    if (found.size >= most) break;
+  }
+  return [...found];
+}
+function degreeOf(agent) { return adjacency === null ? (around([agent], 1), adjacency[agent].length) : adjacency[agent].length; }
+
+/// Agents in groups by number: [[name, agents], ...], each value by itself or, where they are many, ranges of about as many agents.
+function grouped(valueOf, some = [...labels.keys()], mostGroups = 12) {
+  const byValue = new Map();
+  for (const u of some) {
+    const value = valueOf(u);
+    if (!byValue.has(value)) byValue.set(value, []);
+    byValue.get(value).push(u);
+  }
+  const values = [...byValue.keys()].sort((a, b) => a - b);
+  const groups = [];
+  const wanted = values.length <= mostGroups ? 1 : some.length / mostGroups;
+  for (const value of values) {
+    const last = groups[groups.length - 1];
+    if (last && last.agents.length < wanted) { last.to = value; last.agents = last.agents.concat(byValue.get(value)); }
+    else groups.push({ from: value, to: value, agents: byValue.get(value) });
+  }
+  return groups.map(({ from, to, agents: there }) => [from === to ? String(from) : `${from} to ${to}`, there]);
+}
+
 function floats(base64) {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

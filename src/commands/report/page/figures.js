@@ -63,8 +63,19 @@ class View {
     }
     return null;
   }
+  /// Of very many agents: bounds of what any observer of that size learns about each; null: none.
+  boundOf(size) {
+    if (!this.bound || this.bound.size !== size) return null;
+    if (!this.bound.values) this.bound.values = floats(this.bound.epsilon);
+    return this.bound.values;
+  }
   /// The pair of an observer of that size and a target that leaks most, and how many observers it is of.
   worst(size) {
+    const bounds = this.boundOf(size);
+    if (bounds) {
+      const target = bounds.reduce((most, value, u) => (value > bounds[most] ? u : most), 0);
+      return { epsilon: bounds[target], target, members: [], mean: d3.mean(bounds), observers: binomial(agents, size), of: binomial(agents, size) };
+    }
     const first = size === 0 ? 0 : this.placeOf([...Array(size).keys()]);
     if (first < 0) return null;
     const last = Math.min(this.observers, first + binomial(agents, size));
@@ -93,6 +104,7 @@ class View {
   }
   /// Largest figure about every agent over all observers of that size.
   worstOfEvery(size) {
+    if (this.boundOf(size)) return this.boundOf(size);
     const result = new Float32Array(agents).fill(NaN);
     const first = size === 0 ? 0 : this.placeOf([...Array(size).keys()]);
     if (first < 0) return null;

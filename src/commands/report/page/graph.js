@@ -19,7 +19,7 @@ class Drawing {
     this.gone = new Set(data.graph.gone);
     this.width = 760;
     this.height = agents > 60 ? 700 : 560;
-    this.radius = Math.max(5, Math.min(19, 150 / Math.sqrt(agents)));
+    this.radius = Math.max(5, Math.min(19, 150 / Math.sqrt(Math.min(agents, large ? mostDrawn : agents))));
     this.chosen = before !== null;
     if (before) this.take(before);
     this.place();
@@ -43,12 +43,15 @@ class Drawing {
   /// Force layout, to its end and always the same, then fitted into the drawing. Of many agents with coarser forces and fewer
   /// steps, of which the last move overlapping circles apart: that takes half to two thirds of the time.
   place() {
-    this.nodes = labels.map((label, agent) => ({ agent, label }));
-    const links = drawnEdges.map(([source, target]) => ({ source, target }));
-    const many = agents > 300;
+    const there = large ? around(this.centre(), mostDrawn).map(([agent]) => agent) : [...labels.keys()];
+    this.nodes = there.map((agent) => ({ agent, label: labels[agent] }));
+    const place = new Map(there.map((agent, at) => [agent, at]));
+    const links = (large ? data.graph.edges : drawnEdges).filter(([u, v]) => place.has(u) && place.has(v))
+      .map(([u, v]) => ({ source: place.get(u), target: place.get(v) }));
+    const many = there.length > 300;
     const simulation = d3.forceSimulation(this.nodes)
-      .force("link", d3.forceLink(links).distance(60).strength(agents > 60 ? 0.5 : 0.3))
-      .force("charge", d3.forceManyBody().strength(agents > 60 ? -170 : -420).theta(many ? 1.5 : 0.9))
+      .force("link", d3.forceLink(links).distance(60).strength(there.length > 60 ? 0.5 : 0.3))
+      .force("charge", d3.forceManyBody().strength(there.length > 60 ? -170 : -420).theta(many ? 1.5 : 0.9))
       .force("x", d3.forceX().strength(0.06)).force("y", d3.forceY().strength(0.09))
       .stop();
     if (many) simulation.tick(65);
@@ -59,6 +62,21 @@ class Drawing {
       for (const node of this.nodes) node[axis] = agents === 1 ? size / 2 : scale(node[axis]);
     }
     this.links = links;
+  }
+  /// Of very many agents: around whom the drawing is.
+  centre() {
+    if (this.members.length > 0) return this.members;
+    const found = this.answer();
+    const epsilon = found ? found.epsilon : new Float32Array(agents);
+    return [epsilon.reduce((most, value, u) => (value > epsilon[most] ? u : most), 0)];
+  }
+  /// Draws again where the observers are not in the drawing.
+  follow() {
+    if (!large || this.members.every((u) => this.nodes.some((n) => n.agent === u))) return;
+    document.getElementById("graph").replaceChildren();
+    this.place();
+    this.draw();
+    this.listenToAgents();
   }
   labelsBeside() { return this.radius >= 13; }
 
@@ -93,8 +111,7 @@ class Drawing {
     lines.attr("x2", (l) => short(l, "x")).attr("y2", (l) => short(l, "y")).attr("marker-end", "url(#head)");
   }
 
-  listen() {
-    const drawing = this;
+  listenToAgents() {
     this.circles.on("click", (n) => this.choose(n.agent, d3.event.shiftKey))
       .on("keydown", (n) => {
         if (d3.event.key !== "Enter" && d3.event.key !== " ") return;
@@ -103,6 +120,11 @@ class Drawing {
       })
       .on("mousemove", (n) => showTip(d3.event, this.tipOf(n.agent)))
       .on("mouseleave", hideTip);
+  }
+
+  listen() {
+    const drawing = this;
+    this.listenToAgents();
     for (const view of Object.values(views)) this.offer(view);
     for (const kind of ["click", "change", "keydown"])
       document.getElementById("observers").addEventListener(kind, () => { this.chosen = true; });
@@ -150,6 +172,7 @@ class Drawing {
 
   update() {
     const drawing = this;
+    this.follow();
     const view = this.view;
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
@@ -158,7 +181,7 @@ class Drawing {
     this.epsilon = epsilon;
     const finite = [...epsilon].filter(Number.isFinite);
     const own = document.getElementById("own-scale").checked && finite.length > 0;
-    let [low, high] = own ? d3.extent(finite) : [0, Math.max(view ? view.largest() : 0, ...finite)];
+    let [low, high] = own ? d3.extent(finite) : [0, d3.max([view ? view.largest() : 0, ...finite])];
     if (high <= low) { low = Math.min(0, low); high = high <= low ? low + 1 : high; }
     this.scale = d3.scaleLinear().domain([low, high]).range([0, 1]).clamp(true);
     const least = this.found && !this.found.exact ? "\u2265" : "";
@@ -226,6 +249,16 @@ class Drawing {
     return `${listed(this.members).replace(/^a/, "A")}${this.members.length > 1 ? words.several_know : words.one_knows}`;
   }
 
+  /// Figures by distance from the observers, or by number of neighbours where nobody observes.
+  byDistance(order) {
+    const distance = new Map(around(this.members));
+    const alone = this.members.length === 0;
+    const groups = grouped(alone ? degreeOf : (u) => (distance.has(u) ? distance.get(u) : Infinity), order);
+    return table([alone ? "neighbours" : "distance", { number: "agents" }, { number: "least" }, { number: "mean" }, { number: "most" }],
+      groups.map(([name, some]) => [name, { number: String(some.length) },
+        ...[d3.min, d3.mean, d3.max].map((of) => ({ number: shown(of(some, (u) => this.epsilon[u]), 4) }))]));
+  }
+
   /// @param high end of the scale of the bars.
   showAnswer(high) {
     const view = this.view;
@@ -257,10 +290,11 @@ class Drawing {
       const words = (u) => element("span", {}, element("span", { class: "swatch", style: `background:${this.colour(this.epsilon[u])}` }), nameOf(u));
       const bar = (u) => element("span", { class: "bar-track" }, element("span", { class: "bar",
         style: `width:${(100 * Math.min(1, this.epsilon[u] / high)).toFixed(2)}%;background:${this.colour(this.epsilon[u])}` }));
-      rows.append(table(["about", "from 0", { number: "epsilon" }], order.map((u) => [words(u), bar(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));
+      if (large) rows.append(this.byDistance(order), element("p", { class: "hint" }, `The ${mostListed} about whom most is learnt:`));
+      rows.append(table(["about", "from 0", { number: "epsilon" }], order.slice(0, large ? mostListed : agents).map((u) => [words(u), bar(u), { number: (this.found.exact ? "" : "\u2265 ") + shown(this.epsilon[u], 4) }])));
     }
     if (view && this.members.length > 0 && !(this.found && this.found.exact)) {
-      if (this.found) box.append(element("p", {}, `These ${this.members.length} are not in the page; a lower bound is what parts of them learn, most of all ${listed(this.found.from)}. The accountant says it exactly:`));
+      if (this.found) box.append(element("p", {}, `${this.members.length === 1 ? "This observer is" : `These ${this.members.length} are`} not in the page; a lower bound is what ${this.found.from.length === 0 ? "an outsider learns" : `parts of them learn, most of all ${listed(this.found.from)}`}. The accountant says it exactly:`));
       const command = accountCommand(this.view, this.members);
       const copy = element("button", { type: "button" }, "copy");
       copy.addEventListener("click", () => navigator.clipboard && navigator.clipboard.writeText(command));

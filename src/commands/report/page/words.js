@@ -66,7 +66,7 @@ function showVerdict() {
   const add = (view, size, who) => {
     const worst = view && view.worst(size);
     if (worst) rows.push({ who, epsilon: worst.epsilon, mean: worst.mean, sound: view.sound,
-      about: size === 0 ? `about ${nameOf(worst.target)}` : `${listed(worst.members)} about ${nameOf(worst.target)}` });
+      about: worst.members.length === 0 ? `about ${nameOf(worst.target)}` : `${listed(worst.members)} about ${nameOf(worst.target)}` });
   };
   add(views.partial, 1, "One curious agent, from what its neighbours send");
   add(guaranteed, 0, "An outsider who records every message");
@@ -133,7 +133,8 @@ function showGraphWords() {
   const edges = data.graph.edges.length;
   document.getElementById("graph-about").textContent =
     `${agents} agents and ${edges} edges: ${data.graph.description}. ${data.graph.directed ? "Agents send models along the arrows only" : "Agents send models to their neighbours only"}. ` +
-    (everyEdge > 1 ? `The drawing has ${drawnEdges.length} of the edges, spread over all. ` : "") +
+    (large ? `The drawing has ${mostDrawn} agents around the observer, or around whom most is learnt about. ` :
+      everyEdge > 1 ? `The drawing has ${drawnEdges.length} of the edges, spread over all. ` : "") +
     `Colours say how much the chosen observers can learn about each agent (${protectedUnit()}), over the whole run.` +
     (data.graph.notes.length > 0 ? ` Note: ${data.graph.notes.join("; ")}.` : "");
 }
@@ -171,7 +172,7 @@ function worstRow(view, size) {
   const name = observersOf(view, size);
   return [all || size === 0 ? name : `${name} (${worst.observers} of ${worst.of} looked at)`,
     { number: shown(worst.epsilon, 4) }, { number: shown(worst.mean, 4) },
-    size === 0 ? nameOf(worst.target) : `${listed(worst.members)} about ${nameOf(worst.target)}`, view.argument];
+    worst.members.length === 0 ? nameOf(worst.target) : `${listed(worst.members)} about ${nameOf(worst.target)}`, view.argument];
 }
 
 function showPrivacy() {
@@ -183,6 +184,7 @@ function showPrivacy() {
   for (const view of Object.values(views))
     for (let size = view.smallest; view.placeOf([...Array(size).keys()]) >= 0 && size < agents; ++size)
       rows.push(worstRow(view, size));
+  if (guaranteed && guaranteed.bound) rows.push(worstRow(guaranteed, guaranteed.bound.size));
   for (const view of ledger.views || [])
     rows.push([`Asked for: ${view.view} (after ${view.rounds} rounds)`, { number: shown(epsilonOf(view), 4) },
       { number: view.mean_epsilon === null ? "\u221e" : shown(view.mean_epsilon, 4) },
@@ -193,11 +195,27 @@ function showPrivacy() {
   else box.append(table(["observer", { number: "largest epsilon" }, { number: "mean" }, "who learns most about whom", "why it holds"], known));
   if (known.some((row) => row[4].startsWith("non-adaptive")))
     box.append(element("p", { class: "hint" }, "Non-adaptive: exact for gradients fixed in advance; in a training others' gradients carry data on, so such a figure is no guarantee. [U]: unified guarantees for decentralized learning by matrix factorization."));
-  document.getElementById("agents-table").append(table(
+  showAgents();
+}
+
+/// Figures of every agent or, of very many, of those with the largest and of one that is looked for.
+function showAgents() {
+  const box = document.getElementById("agents-table");
+  const rows = (some) => table(
     ["agent", { number: "epsilon" }, { number: "budget" }, { number: "mu" }, { number: "sensitivity" }, ""],
-    ledger.agents.map((a) => [nameOf(a.agent), { number: shown(epsilonOf(a), 6) },
+    some.map((a) => [nameOf(a.agent), { number: shown(epsilonOf(a), 6) },
       { number: a.target_epsilon === null ? "none" : shown(a.target_epsilon) }, { number: a.mu === null ? (a.infinite ? "\u221e" : "-") : shown(a.mu, 6) },
-      { number: shown(a.sensitivity, 4) }, a.left_after !== undefined ? `left after round ${a.left_after}` : ""])));
+      { number: shown(a.sensitivity, 4) }, a.left_after !== undefined ? `left after round ${a.left_after}` : ""]));
+  if (!large) { box.append(rows(ledger.agents)); return; }
+  const input = element("input", { id: "find-agent", type: "text", size: "8" });
+  const found = element("div", {});
+  input.addEventListener("input", () => {
+    const one = ledger.agents.find((a) => String(a.agent) === input.value.trim() || labels[a.agent] === input.value.trim());
+    found.replaceChildren(...(one ? [rows([one])] : []));
+  });
+  const most = [...ledger.agents].sort((a, b) => epsilonOf(b) - epsilonOf(a) || a.agent - b.agent).slice(0, mostListed);
+  box.append(element("p", { class: "choice" }, element("label", {}, "Agent ", input)), found,
+    element("p", { class: "hint" }, `The ${most.length} with the largest figures of ${ledger.agents.length}; ledger.json has all:`), rows(most));
 }
 
 function showLedger() {
