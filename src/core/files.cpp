@@ -65,6 +65,7 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
 /// The target of a link, so that the file behind it is replaced and not the link.
 std::filesystem::path followed(const std::filesystem::path& path) {
     std::error_code missing;
+    if (!std::filesystem::is_symlink(path, missing)) return path;
     const std::filesystem::path target = std::filesystem::canonical(path, missing);
     return missing ? path : target;
 }

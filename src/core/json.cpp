@@ -109,6 +109,23 @@ std::vector<double> JsonValue::numbers() const {
     return result;
 }
 
+void require_shallow_json(std::string_view text) {
+    int depth = 0;
+    for (std::size_t at = text.find_first_of("[{\"]}"); at != std::string_view::npos;
+         at = text.find_first_of("[{\"]}", at + 1)) {
+        const char here = text[at];
+        if (here == '"') {
+            for (++at; at < text.size() && text[at] != '"'; ++at)
+                if (text[at] == '\\') ++at;
+        } else if (here == ']' || here == '}') {
+            --depth;
+        } else if (++depth > deepest_json) {
+            throw DataError(
+                fmt::format("arrays and objects are nested more than {} deep", deepest_json));
+        }
+    }
+}
+
 JsonDocument::JsonDocument(std::string_view text) try : json_(json_from_text<Json>(text)) {
 } catch (const Json::parse_error& error) {
     throw DataError(fmt::format("it is no JSON from byte {} on", error.byte));

@@ -17,17 +17,17 @@ namespace sotto {
 /// Largest nesting depth of arrays and objects that is accepted; none of our files reaches it.
 inline constexpr int deepest_json = 32;
 
+/// @throws DataError for text whose arrays and objects are nested more than deepest_json deep.
+/// Cost: one pass over the text.
+void require_shallow_json(std::string_view text);
+
 /// Parses JSON from a peer or a file. The library recurses on nesting, so deep nesting is refused
-/// while reading, before it overflows the stack.
-/// @throws DataError for nesting above deepest_json, and the library's exception for invalid JSON.
+/// before it overflows the stack.
+/// @throws as require_shallow_json, and the library's exception for invalid JSON.
 template <class Json>
 [[nodiscard]] Json json_from_text(std::string_view text) {
-    return Json::parse(text, [](int depth, typename Json::parse_event_t, const Json&) {
-        if (depth > deepest_json)
-            throw DataError("arrays and objects are nested more than " +
-                            std::to_string(deepest_json) + " deep");
-        return true;
-    });
+    require_shallow_json(text);
+    return Json::parse(text);
 }
 
 /// A whole number that fits into Integer. nlohmann's own conversion truncates silently, which could
@@ -130,6 +130,7 @@ class JsonDocument {
     /// (json_from_text), or a number out of the range of doubles.
     explicit JsonDocument(std::string_view text);
     [[nodiscard]] JsonValue root() const { return {json_, json_}; }
+    [[nodiscard]] const nlohmann::ordered_json& json() const { return json_; }
     /// @throws DataError unless its "format" and "version" are these.
     void require_format(std::string_view format, int version) const;
 

@@ -313,7 +313,7 @@ std::string ledger_digest(std::string_view ledger) {
     document.require_format("sotto-ledger", 2);
     const std::string status = document.root().at("status").text();
     (void)document.root().at("rounds").members();
-    Json claims = json_from_text<Json>(ledger);
+    Json claims = document.json();
     if (status == "running" || status == "failed") {
         claims.erase("status");
         claims.erase("views");

@@ -489,7 +489,9 @@ void connect_agents(const Run& run, const LocalTask& task) {
 
 PreparedRun prepare_run(const TrainConfig& asked,
                         Network& network,
-                        const std::function<LocalTask()>& make_task) {
+                        const std::function<LocalTask()>& make_task,
+                        TrainingListener& listener) {
+    listener.on_preparing("making the graph");
     TrainConfig config = asked;
     open_job(config, network, make_task != nullptr);
     std::optional<RunHistory> before;
@@ -504,6 +506,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     if (before) found = open_checkpoint(network, config, members, restored);
     Participants there = gather_participants(config, network, std::move(members));
     if (make_task) network.agree([&] { require_given_clip(config.plan); });
+    listener.on_preparing("reading the data");
     LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
     std::optional<Resumption> resumption;
     if (before) {
@@ -511,6 +514,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
             network, config, std::move(*found), *before, there.members, there.credentials);
         start_joining_agents(*resumption, task, config);
     }
+    listener.on_preparing("planning the noise");
     Tuning tuning;
     if (!resumption || !resumption->going_on)
         tuning = tune(config, network, there, task, make_task != nullptr);
@@ -520,6 +524,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     const std::uint32_t key_epoch = phase.resumption ? phase.resumption->key_epoch : 0;
     if (phase.resumption) record_surveys(*phase.resumption, tuning.measured.surveys());
     if (phase.planned) phase.planned->choices = std::move(choices);
+    listener.on_preparing("agreeing on keys and checking every agent's protection");
     auto built = there.built;
     const auto whole = there.whole;
     Run run = shake_hands(config,

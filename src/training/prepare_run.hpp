@@ -59,10 +59,12 @@ struct PreparedRun {
 /// Bootstrap up to the handshake: compares options, agrees on graph, task, plan and budgets, and
 /// lets every agent verify them. COLLECTIVE.
 /// @param make_task builds the agents' inputs if config.task does not; COLLECTIVE.
+/// @param listener hears of every step.
 /// @throws Error, the same on every process.
 [[nodiscard]] PreparedRun prepare_run(const TrainConfig& config,
                                       Network& network,
-                                      const std::function<LocalTask()>& make_task);
+                                      const std::function<LocalTask()>& make_task,
+                                      TrainingListener& listener);
 
 /// Gives the training the clip and the step that its surveys found: the noise of the plan grows
 /// with the clip, so that no figure of the guarantee changes, which every agent checks again;

@@ -121,6 +121,12 @@ void Progress::tell(const std::string& text) {
 
 void Progress::on_rounds() { watch_for_stop(); }
 
+void Progress::on_preparing(std::string_view step) {
+    constexpr double long_seconds = 2;
+    if (report_ != nullptr && bar_.elapsed_seconds() >= long_seconds)
+        say(stderr, "{:<10} {}\n", duration_text(bar_.elapsed_seconds()), step);
+}
+
 void Progress::on_analysis() { end_when_stopped(); }
 
 void Progress::on_round(long completed, long rounds, const Ledger& ledger) {

@@ -67,6 +67,8 @@ class Progress : public TrainingListener {
     void on_round(long completed, long rounds, const Ledger& ledger) override;
     void on_evaluation(long completed, double epsilon, const Evaluation& evaluation) override;
     void on_analysis() override;
+    /// Says so once the preparation takes long.
+    void on_preparing(std::string_view step) override;
     /// Ends the bar's line.
     void finish();
 

@@ -38,7 +38,7 @@ struct RunEstimate {
     bool past_noise_again = false;  ///< noise of earlier rounds is drawn again instead of kept
     double memory_mib = 0;          ///< vectors of one process, without program and data
     double seconds_per_round =
-        0;             ///< measured: gradients and noise with throw-away keys, empty messages
+        0;  ///< measured: gradients and noise with throw-away keys, empty messages
     std::optional<NetworkEstimate> network;
     double bytes = 0;  ///< sent by all agents in rounds and final gossip
 };
@@ -162,6 +162,9 @@ class TrainingListener {
     virtual void on_evaluation(long /*completed*/, double /*epsilon*/, const Evaluation&) {}
     /// On every process: training has ended, and its results are analysed.
     virtual void on_analysis() {}
+    /// On every process: a step of the preparation begins, which of many agents or records takes
+    /// long: "reading the data".
+    virtual void on_preparing(std::string_view /*step*/) {}
 };
 
 }  // namespace sotto

@@ -465,6 +465,15 @@ std::vector<std::string> earlier_manifests(const OpenRun& open) {
 
 }  // namespace
 
+namespace {
+
+OpenRun opened(PreparedRun prepared, TrainingListener& listener) {
+    listener.on_preparing("writing the run directory");
+    return open_run(std::move(prepared));
+}
+
+}  // namespace
+
 Training::Training(Clock::time_point start,
                    PreparedRun prepared,
                    TrainingListener& listener,
@@ -472,7 +481,7 @@ Training::Training(Clock::time_point start,
     : start_(start),
       listener_(listener),
       stop_requested_(std::move(stop_requested)),
-      open_(open_run(std::move(prepared))) {
+      open_(opened(std::move(prepared), listener)) {
     if (open_.prepared.surveys.empty()) survey();
 }
 
@@ -492,7 +501,7 @@ Training::Training(const TrainConfig& config,
                    std::function<bool()> stop_requested,
                    const std::function<LocalTask()>& make_task)
     : Training{Clock::now(),
-               prepare_run(config, network, make_task),
+               prepare_run(config, network, make_task, listener),
                listener,
                std::move(stop_requested)} {}
 
@@ -524,7 +533,7 @@ TrainResult run_training(const TrainConfig& config,
                          const std::function<bool()>& stop_requested,
                          const std::function<LocalTask()>& make_task) {
     const Clock::time_point start = Clock::now();
-    PreparedRun prepared = prepare_run(config, network, make_task);
+    PreparedRun prepared = prepare_run(config, network, make_task, listener);
     if (config.dry_run) return dry_run(std::move(prepared), listener, start);
     Training training(start, std::move(prepared), listener, stop_requested);
     if (training.to_survey()) training.survey();

@@ -32,6 +32,13 @@ TEST(JsonFromText, RefusesNestingThatIsTooDeepBeforeItCosts) {
     EXPECT_NO_THROW((void)json_from_text<Json>(nested(deepest_json)));
     for (const int depth : {deepest_json + 2, 1000, 1'000'000})
         EXPECT_THROW((void)json_from_text<Json>(nested(depth)), DataError) << depth;
+    // Brackets in texts do not count, whatever is escaped there.
+    const std::string text = R"({"a":"\\\"[[[[","b":"]]\\"})";
+    EXPECT_EQ(json_from_text<Json>("[" + text + "]").at(0).at("a"), "\\\"[[[[");
+    std::string many = "[";
+    for (int k = 0; k < 100; ++k) many += R"("[\\",)";
+    EXPECT_EQ(json_from_text<Json>(many + "1]").size(), 101u);
+    EXPECT_THROW((void)json_from_text<Json>(R"(["\\",)" + nested(deepest_json) + "]"), DataError);
 }
 
 TEST(IntegerFromJson, TakesWholeNumbersThatFit) {

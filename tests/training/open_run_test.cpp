@@ -110,7 +110,7 @@ TEST_F(OpenRunOf, ATaskWithoutANameCannotBeTakenUp) {
     const auto make_task = [&] {
         return build_task(config.task, *network, Membership::everybody(4));
     };
-    const OpenRun run = open_run(prepare_run(config, *network, make_task));
+    const OpenRun run = open_run(test::prepare(config, *network, make_task));
     declare_begun(run);
     EXPECT_TRUE(has("config.ini"));
     EXPECT_FALSE(has("history.json"));

@@ -162,7 +162,7 @@ TEST(PrepareRun, NamesTheFilesThatWereReadWhateverBecomesOfThem) {
     for (const char* site : {"site2.svm", "site10.svm"})
         (void)folder.write(site, "+1 1:1\n-1 2:1\n+1 1:1\n-1 2:1\n+1 1:1\n-1 2:1\n");
     const auto network = make_memory_network(2, 1);
-    const PreparedRun prepared = prepare_run(config, *network, [&] {
+    const PreparedRun prepared = test::prepare(config, *network, [&] {
         return build_task(config.task, *network, Membership::everybody(2));
     });
     for (const char* site : {"site2.svm", "site10.svm"}) std::filesystem::remove(folder.path(site));
@@ -184,7 +184,7 @@ TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
         task.coordinates = coordinates;
         return task;
     };
-    const PreparedRun prepared = prepare_run(config, *network, make_task);
+    const PreparedRun prepared = test::prepare(config, *network, make_task);
     EXPECT_FALSE(prepared.run.resumable);
     EXPECT_FALSE(prepared.run.optimality_gap);
     EXPECT_EQ(prepared.run.task_description, "mine");
@@ -193,7 +193,7 @@ TEST(PrepareRun, TakesATaskThatNoConfigurationNames) {
     EXPECT_TRUE(prepared.warnings.empty()) << "canaries learn nothing";
     coordinates = false;
     const auto another = make_memory_network(3, 1);
-    EXPECT_FALSE(prepare_run(config, *another, make_task).warnings.empty()) << "noise drowns it";
+    EXPECT_FALSE(test::prepare(config, *another, make_task).warnings.empty()) << "noise drowns it";
 }
 
 TEST(AgreedPhase, RefusesAPlanFileWithoutNoiseForABudget) {

@@ -72,7 +72,7 @@ TEST_F(RunCheckpointsOf, ATaskWithoutANameAreNeverMade) {
     const auto make_task = [&] {
         return build_task(config.task, *network, Membership::everybody(3));
     };
-    OpenRun run = open_run(prepare_run(config, *network, make_task));
+    OpenRun run = open_run(test::prepare(config, *network, make_task));
     const Trainer trainer = trainer_of(run);
     RunCheckpoints checkpoints(run, trainer, 0);
     checkpoints.before_round(0);

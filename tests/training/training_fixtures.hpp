@@ -73,8 +73,11 @@ inline void train_rounds(OpenRun& run, TrainingListener& listener) {
 }
 
 /// A run of agents of this process, before anything is written.
-inline PreparedRun prepare(const TrainConfig& config, Network& network) {
-    return prepare_run(config, network, {});
+inline PreparedRun prepare(const TrainConfig& config,
+                           Network& network,
+                           const std::function<LocalTask()>& make_task = {}) {
+    TrainingListener nobody;
+    return prepare_run(config, network, make_task, nobody);
 }
 
 }  // namespace sotto::test
