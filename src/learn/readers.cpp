@@ -127,30 +127,35 @@ class IdxFile {
 
 /// The file of labels. @throws DataError if the images' name implies none.
 std::string labels_beside(const std::string& images) {
-    constexpr std::string_view part = "images-idx3";
-    const std::filesystem::path path(images);
-    std::string name = path.filename().string();
-    const std::size_t at = name.find(part);
-    if (at == std::string::npos)
+    const std::vector<std::string> names = names_of_labels(images);
+    if (names.empty())
         throw DataError(fmt::format(
             "{}: labels are looked for in the file with \"labels-idx1\" for \"images-idx3\" in its "
             "name, which this name does not have",
             images));
+    for (const std::string& name : names)
+        if (std::filesystem::exists(name)) return name;
+    throw DataError(
+        fmt::format("{}: its labels are missing; {} is not there", images, names.front()));
+}
+
+}  // namespace
+
+std::vector<std::string> names_of_labels(const std::string& images) {
+    constexpr std::string_view part = "images-idx3";
+    const std::filesystem::path path(images);
+    std::string name = path.filename().string();
+    const std::size_t at = name.find(part);
+    if (at == std::string::npos) return {};
     name.replace(at, part.size(), "labels-idx1");
-    std::filesystem::path labels = path.parent_path() / name;
-    if (std::filesystem::exists(labels)) return labels.string();
-    // One may be compressed and the other not.
+    const std::filesystem::path labels = path.parent_path() / name;
     std::filesystem::path other = labels;
     if (labels.extension() == ".gz")
         other.replace_extension();
     else
         other += ".gz";
-    if (std::filesystem::exists(other)) return other.string();
-    throw DataError(
-        fmt::format("{}: its labels are missing; {} is not there", images, labels.string()));
+    return {labels.string(), other.string()};
 }
-
-}  // namespace
 
 Dataset read_idx(const std::string& path) {
     IdxFile images(path, 3);

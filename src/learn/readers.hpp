@@ -18,6 +18,10 @@ namespace sotto {
 /// shorter or longer than its header says, labels missing or of another number.
 [[nodiscard]] Dataset read_idx(const std::string& path);
 
+/// Where read_idx looks for labels, in this order, since one file may be compressed and the other
+/// not; none if the images' name implies none.
+[[nodiscard]] std::vector<std::string> names_of_labels(const std::string& images);
+
 /// Reads LEAF's JSON: {"users": [...], "num_samples": [...], "user_data": {user: {"x": [[...],
 /// ...], "y": [...]}}}; other keys are skipped. Features are x, nested arrays flattened; labels are
 /// y, whole numbers from 0; a record's writer is its user, numbered as in "users". Reads a stream:

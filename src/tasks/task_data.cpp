@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -162,20 +163,22 @@ std::shared_ptr<const Dataset> Deal::test(const std::shared_ptr<const Dataset>& 
     return std::make_shared<const Dataset>(standardised(*given, *moments_));
 }
 
-DataFile read_files(const std::string& option,
-                    const std::string& list,
-                    int agent,
-                    std::vector<FileDigest>& digests) {
+namespace {
+
+/// @param digests the files' digests are appended.
+DataFile joined(const std::string& option,
+                const std::vector<std::string>& files,
+                std::vector<ReadFile> read,
+                std::vector<FileDigest>& digests) {
     std::vector<Dataset> parts;
     std::vector<Table> tables;
-    for (const std::string& file : listed_files(list, agent)) {
-        DataFile read = read_data_file(file);
-        if (auto* table = std::get_if<Table>(&read)) {
-            digests.push_back({option, file, table->records(), digest_of_table(*table)});
+    for (std::size_t f = 0; f < files.size(); ++f) {
+        if (auto* table = std::get_if<Table>(&read[f].data)) {
+            digests.push_back({option, files[f], table->records(), read[f].digest});
             tables.push_back(std::move(*table));
         } else {
-            const Dataset& part = parts.emplace_back(std::move(std::get<Dataset>(read)));
-            digests.push_back({option, file, part.records(), digest_of_records(part)});
+            const Dataset& part = parts.emplace_back(std::move(std::get<Dataset>(read[f].data)));
+            digests.push_back({option, files[f], part.records(), read[f].digest});
         }
     }
     if (!tables.empty() && !parts.empty())
@@ -184,6 +187,18 @@ DataFile read_files(const std::string& option,
                                     parts.front().source));
     if (!tables.empty()) return concatenated(std::move(tables));
     return parts.size() == 1 ? std::move(parts.front()) : concatenate(std::move(parts));
+}
+
+}  // namespace
+
+DataFile read_files(const std::string& option,
+                    const std::string& list,
+                    int agent,
+                    std::vector<FileDigest>& digests) {
+    const std::vector<std::string> files = listed_files(list, agent);
+    std::vector<ReadFile> read;
+    for (const std::string& file : files) read.push_back(read_with_digest(file));
+    return joined(option, files, std::move(read), digests);
 }
 
 namespace {
@@ -215,27 +230,69 @@ bool tests_differ(const TaskConfig& config, const Scaling& scaling) {
     return one_file_an_agent(config) && (!config.test_data || scaling.by_data());
 }
 
-ReadData read_all(const TaskConfig& config,
-                  const Control& network,
-                  const Membership& members,
-                  DataDigests& digests) {
+/// Files that all processes read.
+struct SharedNames {
+    std::vector<std::string> tests, sets;
+};
+
+SharedNames shared_names(const TaskConfig& config) {
+    SharedNames names;
+    if (config.test_data && !one_test_file_an_agent(config))
+        names.tests = listed_files(*config.test_data, 0);
+    if (config.data != "synthetic" && !one_file_an_agent(config))
+        names.sets = listed_files(config.data, 0);
+    return names;
+}
+
+/// @param shared what was read of `names`, in order.
+ReadData read_others(const TaskConfig& config,
+                     const Control& network,
+                     const Membership& members,
+                     const SharedNames& names,
+                     std::vector<ReadFile> shared,
+                     DataDigests& digests) {
     constexpr Eigen::Index synthetic_records = 32561;  // as many as a9a
     const bool own_sets = one_file_an_agent(config), own_tests = one_test_file_an_agent(config);
     ReadData read;
     if (own_sets || own_tests) digests.own.resize(network.local_agents().size());
-    const auto read_test = [&](int number, std::vector<FileDigest>& into) {
-        read.tests.push_back(read_files("test-data", *config.test_data, number, into));
-    };
-    if (config.test_data && !own_tests) read_test(0, digests.shared);
-    if (!own_sets)
-        read.sets.push_back(config.data == "synthetic"
-                                ? DataFile(synthetic_binary(synthetic_records, config.seed))
-                                : read_files("data", config.data, 0, digests.shared));
+    std::vector<ReadFile> sets(std::move_iterator(shared.begin() + std::ssize(names.tests)),
+                               std::move_iterator(shared.end()));
+    shared.resize(names.tests.size());
+    if (!names.tests.empty())
+        read.tests.push_back(joined("test-data", names.tests, std::move(shared), digests.shared));
+    if (config.data == "synthetic")
+        read.sets.emplace_back(synthetic_binary(synthetic_records, config.seed));
+    else if (!own_sets)
+        read.sets.push_back(joined("data", names.sets, std::move(sets), digests.shared));
     for (std::size_t a = 0; a < digests.own.size(); ++a) {
         const int number = members.number(network.local_agents()[a]);
-        if (own_sets) read.sets.push_back(read_files("data", config.data, number, digests.own[a]));
-        if (own_tests) read_test(number, digests.own[a]);
+        std::vector<FileDigest>& own = digests.own[a];
+        if (own_sets) read.sets.push_back(read_files("data", config.data, number, own));
+        if (own_tests)
+            read.tests.push_back(read_files("test-data", *config.test_data, number, own));
     }
+    return read;
+}
+
+/// COLLECTIVE.
+ReadData read_all(const TaskConfig& config,
+                  Control& network,
+                  const Membership& members,
+                  DataDigests& digests) {
+    SharedNames names;
+    network.agree([&] {
+        if (!(config.test_fraction > 0 && config.test_fraction < 1))
+            throw ConfigError(
+                fmt::format("test-fraction: {} is not allowed (must lie strictly between 0 and 1)",
+                            config.test_fraction));
+        names = shared_names(config);
+    });
+    std::vector<std::string> files = names.tests;
+    files.insert(files.end(), names.sets.begin(), names.sets.end());
+    std::vector<ReadFile> shared = read_shared_files(network, files);
+    ReadData read;
+    network.agree(
+        [&] { read = read_others(config, network, members, names, std::move(shared), digests); });
     return read;
 }
 
@@ -465,14 +522,7 @@ bool one_file_an_agent(const TaskConfig& config) { return differs_by_agent(confi
 
 LocalData read_local_data(const TaskConfig& config, Control& network, const Membership& members) {
     LocalData local;
-    ReadData read;
-    network.agree([&] {
-        if (!(config.test_fraction > 0 && config.test_fraction < 1))
-            throw ConfigError(
-                fmt::format("test-fraction: {} is not allowed (must lie strictly between 0 and 1)",
-                            config.test_fraction));
-        read = read_all(config, network, members, local.digests);
-    });
+    ReadData read = read_all(config, network, members, local.digests);
     DataOrder own_files;
     network.agree([&] { own_files = own_order(read, config); });
     const DataOrder order = agreed_order(network, own_files);

@@ -18,6 +18,7 @@
 #include "sotto/plan/membership.hpp"
 #include "tasks/data_agreement.hpp"
 #include "tasks/data_shape.hpp"
+#include "tasks/shared_files.hpp"
 
 namespace sotto {
 
@@ -80,9 +81,6 @@ class Deal {
 
 /// Whether every agent reads its own data file (%r).
 [[nodiscard]] bool one_file_an_agent(const TaskConfig& config);
-
-/// What is read of a file or files; tables are encoded once all agents agree on their meaning.
-using DataFile = std::variant<Dataset, Table>;
 
 /// The local agents' data, and what all processes agree on.
 struct LocalData {
