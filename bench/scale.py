@@ -1,5 +1,6 @@
 """Plans against curious agents for 20 to 4039 agents: time, peak memory, certified gap, noise, streams.
 Accounts of saved plans of 4039 agents: time, peak memory (python3 bench/scale.py accounts: these alone).
+Plans, trainings, accounts and reports of up to 100 000 agents (python3 bench/scale.py large: these alone).
 --before PATH: another sotto's accounts beside them, each stopped after LONGEST seconds. --plans DIR: where the plans are
 saved, and taken from where they are there; they take minutes.
 """
@@ -66,6 +67,22 @@ ACCOUNTS = [(observer, steps) for observer in [107, 40] for steps in [1, 2]]
 ACCOUNT_PLANS = {"decor": ["--mechanism", "decor"],
                  "pairs": ["--mechanism", "pairs", "--seed-groups", "edges", "--plan-gap", "0.5"]}
 LONGEST = 300
+# (name, options, wanted seconds, wanted MiB, wanted gap)
+LARGE_PLANS = [
+    ("10 000, pairs along edges, mean degree 10",
+     ["--agents", "10000", "--edge-probability", "0.001", "--seed-groups", "edges"], 10, None, None),
+    ("100 000, pairs along edges, mean degree 12",
+     ["--agents", "100000", "--edge-probability", "0.00012", "--seed-groups", "edges"], 90, 4096, None),
+    ("100 000, ldp, mean degree 12", ["--agents", "100000", "--edge-probability", "0.00012", "--mechanism", "ldp"], 5, None, None),
+]
+# (agents, edge probability, copies of a9a, rounds, processes, wanted seconds, wanted seconds a round)
+LARGE_TRAININGS = [(10_000, 0.0012, 1, 100, 1, 120, 0.3), (10_000, 0.0012, 1, 100, 8, None, None), (100_000, 0.00012, 10, 20, 1, None, 3)]
+if common.QUICK:
+    LARGE_PLANS = [("2500, pairs along edges", ["--agents", "2500", "--edge-probability", "0.004", "--seed-groups", "edges"], None, None, None)]
+    LARGE_TRAININGS = [(2500, 0.004, 1, 3, 1, None, None)]
+else:
+    LARGE_PLANS.append(("4039, facebook, pairs along edges",
+                        ["--graph", str(common.data_file("facebook_combined.txt.gz")), "--seed-groups", "edges"], 20, None, 0.1))
 
 
 def timed(command, longest=None):
@@ -179,15 +196,63 @@ def plans():
     common.write_results("scale", {"rows": rows, "groups": groups}, text)
 
 
+def large_plan(name, options, wanted, wanted_mib, wanted_gap):
+    with tempfile.TemporaryDirectory() as folder:
+        result = pathlib.Path(folder) / "plan.json"
+        run = timed([str(common.SOTTO), "plan", "--quiet", "--rounds", "100", "--json", str(result), *options])
+        plan = json.loads(result.read_text())
+    print(f"{name}: {run['seconds']:.1f} s", flush=True)
+    return {"name": name, **run, "objective": plan["objective"], "relative_gap": plan["relative_gap"],
+            "objective_error": plan.get("objective_error"), "wanted_seconds": wanted, "wanted_mib": wanted_mib, "wanted_gap": wanted_gap}
+
+
+def large_training(agents, probability, copies, rounds, processes, wanted, wanted_round):
+    """A whole run, and its account and report."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, run = pathlib.Path(folder) / "a9a.gz", pathlib.Path(folder) / "run"
+        data.write_bytes(common.data_file("a9a.gz").read_bytes() * copies)
+        launch = [] if processes == 1 else [str(word) for word in common.mpirun(processes)]
+        whole = timed(launch + [
+            str(common.SOTTO), "train", "--quiet", "--data", str(data), "--test-data", str(common.data_file("a9a.t.gz")), "--agents", str(agents),
+            "--edge-probability", str(probability), "--mechanism", "ldp", "--rounds", str(rounds), "--run-directory", str(run)])
+        summary = json.loads((run / "summary.json").read_text())
+        looks = {name: timed([str(common.SOTTO), *command, "--quiet"])
+                 for name, command in {"account": ["account", "--run", str(run)], "report": ["report", str(run)]}.items()}
+        page = (run / "report.html").stat().st_size
+    seconds = summary["seconds"]
+    print(f"{agents} agents, {processes} processes: {whole['seconds']:.1f} s", flush=True)
+    return {"agents": agents, "rounds": rounds, "processes": processes, "whole": whole, "seconds": seconds, "mib": summary["peak_memory_mib"],
+            "round": seconds["loop"] / rounds, "wanted_seconds": wanted, "wanted_round": wanted_round, "looks": looks, "page_bytes": page}
+
+
+def large():
+    plans_found = [large_plan(*plan) for plan in LARGE_PLANS]
+    runs = [large_training(*training) for training in LARGE_TRAININGS]
+    text = "sotto plan --rounds 100, whole program. Gaps are estimated above 2000 agents; every agent's limit is certified.\n\n"
+    text += common.table(["agents, noise", "seconds", "wanted", "MiB", "wanted", "gap", "wanted", "noise", "+-"], [
+        [r["name"], f"{r['seconds']:.1f}", r["wanted_seconds"] or "", f"{r['mib']:.0f}", r["wanted_mib"] or "",
+         "" if r["relative_gap"] is None else f"{r['relative_gap']:.2g}", r["wanted_gap"] or "", f"{r['objective']:.5g}",
+         "" if r["objective_error"] is None else f"{r['objective_error']:.2g}"] for r in plans_found])
+    text += ("\nsotto train on a9a (100 000 agents: ten copies) with ldp, whole program; seconds a round in the loop; then sotto account --run and\n"
+             "sotto report of it. Times of the whole depend on the disk: every agent has its own files.\n\n")
+    text += common.table(["agents, processes, rounds", "seconds", "wanted", "processor", "a round", "wanted", "MiB", "evaluation", "account", "report", "page MB"], [
+        [f"{r['agents']}, {r['processes']}, {r['rounds']}", f"{r['whole']['seconds']:.1f}", r["wanted_seconds"] or "", f"{r['whole']['cpu_seconds']:.1f}",
+         f"{r['round']:.3g}", r["wanted_round"] or "", f"{r['mib']:.0f}", f"{r['seconds']['evaluate']:.1f}", f"{r['looks']['account']['seconds']:.1f}",
+         f"{r['looks']['report']['seconds']:.1f}", f"{r['page_bytes'] / 1e6:.1f}"] for r in runs])
+    common.write_results("scale_large", {"load_before": common.LOAD, "plans": plans_found, "trainings": runs}, text)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", nargs="?", choices=["plans", "accounts"], help="both, and scale_models, if not given")
+    parser.add_argument("what", nargs="?", choices=["plans", "accounts", "large"], help="all, and scale_models, if not given")
     parser.add_argument("--before", type=lambda path: pathlib.Path(path).resolve(strict=True))
     parser.add_argument("--plans", type=lambda path: pathlib.Path(path).resolve(strict=True))
     arguments = parser.parse_args()
-    if arguments.what != "accounts":
+    if arguments.what in (None, "plans"):
         plans()
-    if arguments.what != "plans" and not common.QUICK:
+    if arguments.what in (None, "large"):
+        large()
+    if arguments.what in (None, "accounts") and not common.QUICK:
         accounts(arguments.before, arguments.plans)
     if not arguments.what:
         before = ["--before", arguments.before] if arguments.before else []
