@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "core/linear_algebra.hpp"
 #include "core/numbers.hpp"
@@ -154,6 +155,93 @@ void drop_negligible(const GroupLayout& layout,
     }
 }
 
+LayoutSolution solve_layout(const GroupLayout& layout,
+                            const MatrixXd& utility,
+                            const VectorXd& kappa,
+                            const CoalitionOptions& options) {
+    CoalitionOptions within = options;
+    within.relative_gap *= 1 - share_of_dropping;
+    LayoutSolution found = newton_is_best(layout.agents(), unknowns_of(layout), options)
+                               ? solve_by_newton(layout, utility, kappa, options)
+                               : solve_by_weights(layout, utility, kappa, within);
+    if (layout.shape() == GroupNoise::difference)
+        drop_negligible(layout, layout.along(utility), kappa, options.coalition_size, found);
+    return found;
+}
+
+/// Groups that are left when those with the least noise go first, and only while each of their
+/// members has more than `fewest`. Noise within a per cent counts as equal, so that rounding
+/// decides little; of equals those go first whose members are far apart by number, so that a graph
+/// in which all agents are alike keeps groups in which they nearly are.
+std::vector<std::size_t> strongest_groups(const GroupLayout& layout,
+                                          const VectorXd& values,
+                                          int fewest) {
+    std::vector<std::pair<double, int>> order(layout.groups().size());
+    std::vector<int> groups_of(static_cast<std::size_t>(layout.agents()));
+    std::vector<std::size_t> weakest_first, left;
+    for (std::size_t k = 0; k < layout.groups().size(); ++k) {
+        const double strength = layout.block(values, k).trace();
+        if (!(strength > 0)) continue;
+        const auto& members = layout.groups()[k].members;
+        const int apart = members.back() - members.front();
+        constexpr double steps_per_doubling = 64;
+        order[k] = {std::round(steps_per_doubling * std::log2(strength)),
+                    -std::min(apart, layout.agents() - apart)};
+        weakest_first.push_back(k);
+        for (const int u : members) ++groups_of[static_cast<std::size_t>(u)];
+    }
+    std::ranges::stable_sort(weakest_first, {}, [&](std::size_t k) { return order[k]; });
+    for (const std::size_t k : weakest_first) {
+        const auto& members = layout.groups()[k].members;
+        if (std::ranges::all_of(
+                members, [&](int u) { return groups_of[static_cast<std::size_t>(u)] > fewest; }))
+            for (const int u : members) --groups_of[static_cast<std::size_t>(u)];
+        else
+            left.push_back(k);
+    }
+    std::ranges::sort(left);
+    return left;
+}
+
+/// The solution of some groups, as one of all.
+LayoutSolution solve_some_groups(const GroupLayout& layout,
+                                 const std::vector<std::size_t>& some,
+                                 const MatrixXd& utility,
+                                 const VectorXd& kappa,
+                                 const CoalitionOptions& options) {
+    std::vector<SeedGroup> groups;
+    for (const std::size_t k : some) groups.push_back(layout.groups()[k]);
+    const GroupLayout part(layout.agents(), groups, layout.shape(), options.common_variance);
+    LayoutSolution solution = solve_layout(part, utility, kappa, options);
+    VectorXd values = VectorXd::Zero(layout.size());
+    values.head(layout.variances()) = solution.values.head(part.variances());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        const Index size = part.rank(i) * part.rank(i);
+        values.segment(layout.first(some[i]), size) = solution.values.segment(part.first(i), size);
+    }
+    solution.values = std::move(values);
+    return solution;
+}
+
+/// Leaves out groups while the value stays within `extra_noise` of that of `all`.
+LayoutSolution with_fewer_streams(const GroupLayout& layout,
+                                  const MatrixXd& utility,
+                                  const VectorXd& kappa,
+                                  const CoalitionOptions& options,
+                                  LayoutSolution all) {
+    const double most = all.value * (1 + options.extra_noise);
+    // Steps grow, since many groups take longer to solve for and a few less hardly matter.
+    for (int fewest = 1; fewest < layout.agents() - 1; fewest += std::max(1, fewest / 4)) {
+        LayoutSolution fewer = solve_some_groups(
+            layout, strongest_groups(layout, all.values, fewest), utility, kappa, options);
+        if (fewer.value > most) continue;
+        all.values = std::move(fewer.values);
+        all.value = fewer.value;
+        break;
+    }
+    return all;
+}
+
 }  // namespace
 
 CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
@@ -171,13 +259,9 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     const double unit = utility.trace() / agents;
     const MatrixXd relative = utility / unit;
     const GroupLayout layout(agents, groups, shape, options.common_variance);
-    CoalitionOptions within = options;
-    within.relative_gap *= 1 - share_of_dropping;
-    LayoutSolution found = newton_is_best(agents, unknowns_of(layout), options)
-                               ? solve_by_newton(layout, relative, kappa, options)
-                               : solve_by_weights(layout, relative, kappa, within);
-    if (shape == GroupNoise::difference)
-        drop_negligible(layout, layout.along(relative), kappa, options.coalition_size, found);
+    LayoutSolution found = solve_layout(layout, relative, kappa, options);
+    if (options.extra_noise > 0)
+        found = with_fewer_streams(layout, relative, kappa, options, std::move(found));
     CoalitionSolution solution;
     solution.private_variance.resize(agents);
     for (int u = 0; u < agents; ++u)

@@ -24,6 +24,9 @@ struct CoalitionOptions {
     double relative_gap = 1e-5;
     double variance_cap = 1e4;  ///< R_uu <= variance_cap / kappa_u; > 1
     int max_iterations = 400;   ///< Newton steps
+    /// Relative. Above 0, groups that earn least are left out, so that agents draw fewer streams,
+    /// as long as the value is at most this much above that of all groups.
+    double extra_noise = 0;
     /// Other choices for a problem that is too large, ", or ...", appended to the message.
     std::string instead = {};
 };
@@ -32,10 +35,11 @@ struct CoalitionSolution {
     Eigen::VectorXd private_variance;               ///< s2_u, n, > 0
     std::vector<Eigen::MatrixXd> group_covariance;  ///< R_k, members x members, PSD; may be 0
     double value = 0;                               ///< Tr(M R)
-    double lower_bound = 0;  ///< certified, over all plans of this form within the variance cap
-    int iterations = 0;      ///< Newton steps
-    long coalitions = 0;     ///< included in the optimisation; all are checked at the end
-    bool capped = false;     ///< the variance cap binds
+    /// Certified, over all plans of this form within the variance cap, with all groups.
+    double lower_bound = 0;
+    int iterations = 0;   ///< Newton steps
+    long coalitions = 0;  ///< included in the optimisation; all are checked at the end
+    bool capped = false;  ///< the variance cap binds
     [[nodiscard]] double relative_gap() const {
         return value > 0 ? (value - lower_bound) / value : 0;
     }
@@ -51,7 +55,9 @@ struct CoalitionSolution {
 ///
 /// Small problems use Newton's method on a logarithmic barrier (coalition_newton.hpp), others
 /// prices and weights (coalition_weights.hpp). Of many coalitions, violated ones are added on the
-/// way.
+/// way. With extra_noise > 0, groups are left out from the weakest on (trace of R_k) while each of
+/// their members keeps more than K, and the rest is solved again, for K from 1 on until the value
+/// is low enough.
 ///
 /// @param utility M, n x n, symmetric, PSD.
 /// @param kappa n, > 0, [1 / gradient-unit^2].

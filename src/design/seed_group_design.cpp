@@ -30,6 +30,7 @@ Digest digest_of(const Eigen::MatrixXd& utility,
     hasher.add(static_cast<std::int64_t>(shape)).add(std::int64_t{options.coalition_size});
     hasher.add(std::int64_t{options.common_variance}).add(options.variance_cap);
     hasher.add(options.relative_gap).add(std::int64_t{options.max_iterations});
+    hasher.add(options.extra_noise);
     return hasher.finish();
 }
 
@@ -73,6 +74,7 @@ CoalitionSolution solve_for_seed_groups(const DesignInput& input, GroupNoise sha
     options.common_variance = input.common_variance;
     options.variance_cap = input.variance_cap;
     options.relative_gap = input.gap;
+    options.extra_noise = input.extra_noise;
     options.instead = ", or --mechanism " + quick_mechanism();
     const Eigen::MatrixXd utility = design_utility(input);
     return recent.get(

@@ -18,6 +18,7 @@ namespace sotto {
 namespace {
 
 constexpr std::string_view circulant = "circulant:", nearest = "nearest:";
+constexpr int most_agents_of_all_pairs = 62;
 
 std::vector<SeedGroup> circulant_pairs(int agents, long partners) {
     std::set<std::vector<int>> pairs;
@@ -97,6 +98,7 @@ std::vector<SeedGroup> read_groups(const std::string& path, int agents) try {
 
 std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& graph) {
     const int agents = graph.agents();
+    if (choice == "auto") return make_seed_groups(default_seed_groups(agents), graph);
     std::vector<SeedGroup> groups;
     if (choice == "all") {
         if (agents > 1) {
@@ -130,8 +132,14 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
         groups = nearest_pairs(graph, std::min<long long>(partners, agents));
     } else {
         if (!std::filesystem::exists(choice)) {
-            static const std::vector<std::string> names{
-                "all", "edges", "all-pairs", "neighbourhoods", "nearest:K", "circulant:K", "FILE"};
+            static const std::vector<std::string> names{"auto",
+                                                        "all",
+                                                        "edges",
+                                                        "all-pairs",
+                                                        "neighbourhoods",
+                                                        "nearest:K",
+                                                        "circulant:K",
+                                                        "FILE"};
             throw ConfigError(unknown_name_error("seed-groups", choice, names).what() +
                               std::string("; and there is no such file"));
         }
@@ -141,12 +149,18 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
 }
 
 bool is_seed_group_file(const std::string& choice) {
-    for (const char* rule : {"", "all", "edges", "all-pairs", "neighbourhoods"})
+    for (const char* rule : {"", "auto", "all", "edges", "all-pairs", "neighbourhoods"})
         if (choice == rule) return false;
     return !choice.starts_with(circulant) && !choice.starts_with(nearest);
 }
 
-std::string default_seed_groups(int agents) { return agents <= 62 ? "all-pairs" : "nearest:10"; }
+std::string default_seed_groups(int agents) {
+    return agents <= most_agents_of_all_pairs ? "all-pairs" : "nearest:10";
+}
+
+double extra_noise_of(const std::string& choice, int agents) {
+    return choice == "auto" && agents <= most_agents_of_all_pairs ? 0.02 : 0;
+}
 
 void add_to(Hasher& hasher, std::span<const SeedGroup> groups) {
     hasher.add(std::int64_t{std::ssize(groups)});

@@ -67,7 +67,7 @@ Digest design_digest(const DesignInput& input) {
     hasher.add(name_of(input.participation)).add(name_of(input.temporal));
     if (input.kappa.size() > 0) hasher.add(values_of(relative_limits(input.kappa).kappa));
     hasher.add(input.variance_cap).add(input.gap).add(std::int64_t{input.coalition_size});
-    hasher.add(std::int64_t{input.common_variance});
+    hasher.add(std::int64_t{input.common_variance}).add(input.extra_noise);
     add_to(hasher, input.seed_groups);
     hasher.add(std::span<const double>(design_steps(input)));
     hasher.add(input.spatial != nullptr ? input.spatial->name : "");

@@ -577,16 +577,19 @@ std::vector<Option<AskedPlan>> shared_noise_options() {
               .peers_may_set = false},
              bound(&PlanConfig::coalition_size, whole(0, 1000000))},
             {{.name = "seed-groups",
-              .help = "which agents may share a seed (pairs, corn-hbc, decor): all, edges, "
+              .help = "which agents may share a seed (pairs, corn-hbc, decor): auto, all, edges, "
                       "all-pairs, neighbourhoods, nearest:K, circulant:K, FILE (default all-pairs, "
                       "above 62 agents nearest:10; for decor the edges, all with the same noise)",
               .details = R"(
 `pairs` allows groups of two agents only. `nearest:K` pairs every agent with the K other agents that are fewest hops
-away. FILE has the agent numbers of one group per line.)",
+away. `auto` makes rounds of large models faster: of all pairs it takes those whose plan leaves at most 2% more noise
+than all of them, with few streams per agent ([how](../decisions/seed-groups.md#fewer-streams)); above 62 agents it is
+`nearest:10`. FILE has the agent numbers of one group per line.)",
               .peers_may_set = false},
              bound(&PlanConfig::seed_groups,
                    any_text(among_others("",
-                                         {"all",
+                                         {"auto",
+                                          "all",
                                           "edges",
                                           "all-pairs",
                                           "neighbourhoods",

@@ -253,6 +253,7 @@ DesignInput plan_input(const SettledPlan& config,
     input.coalition_size = coalition_size_of(config, topography.graph.agents(), nullptr);
     if (shares_by_groups(config, spatial))
         input.seed_groups = configured_seed_groups(config, topography.graph);
+    input.extra_noise = extra_noise_of(config.seed_groups, topography.graph.agents());
     return input;
 }
 

@@ -110,6 +110,71 @@ TEST(SolveCoalitionCovariance, ProtectsEveryAgentFromEveryCoalitionAndCostsWhatI
     }
 }
 
+/// Groups with noise, of the agent with most of them.
+int most_groups(const CoalitionSolution& solution, const std::vector<SeedGroup>& groups) {
+    std::vector<int> count(static_cast<std::size_t>(solution.private_variance.size()));
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        if (solution.group_covariance[k].trace() > 0)
+            for (const int u : groups[k].members) ++count[static_cast<std::size_t>(u)];
+    return std::ranges::max(count);
+}
+
+TEST(SolveCoalitionCovariance, TakesFewerGroupsForAsMuchExtraNoiseAsItMayLeave) {
+    for (const auto& [name, graph] : sample_graphs({8})) {
+        const MatrixXd utility = horizon_utility(graph, 50);
+        const VectorXd kappa = (0.3 * random_kappa(graph.agents(), 3).array().log()).exp();
+        const auto groups = all_pairs(graph.agents());
+        for (const int q : {1, 2})
+            for (const auto shape : {GroupNoise::difference, GroupNoise::free}) {
+                SCOPED_TRACE(fmt::format("{} q={} free={}", name, q, shape == GroupNoise::free));
+                CoalitionOptions options;
+                options.coalition_size = q;
+                const CoalitionSolution all =
+                    solve_coalition_covariance(utility, kappa, groups, shape, options);
+                options.extra_noise = 0.02;
+                const CoalitionSolution fewer =
+                    solve_coalition_covariance(utility, kappa, groups, shape, options);
+                EXPECT_EQ(fewer.lower_bound, all.lower_bound);
+                EXPECT_LE(fewer.value, 1.02 * all.value);
+                EXPECT_LE(fewer.relative_gap(), 0.02 + all.relative_gap());
+                EXPECT_LE(most_groups(fewer, groups), most_groups(all, groups));
+                EXPECT_TRUE(
+                    relatively_near(cost(utility, whole(fewer, groups)), fewer.value, 1e-9));
+                double tightest = 0;
+                for_each_coalition(graph.agents(), q, [&](const Coalition& coalition) {
+                    const VectorXd precision = precision_of(unknown_to(coalition, fewer, groups));
+                    const std::vector<int> outside = agents_outside(coalition, graph.agents());
+                    tightest =
+                        std::max(tightest, precision.cwiseQuotient(kappa(outside)).maxCoeff());
+                });
+                EXPECT_LE(tightest, 1 + 1e-9);
+                const CoalitionSolution again =
+                    solve_coalition_covariance(utility, kappa, groups, shape, options);
+                EXPECT_TRUE(again.private_variance == fewer.private_variance);
+                EXPECT_TRUE(again.group_covariance == fewer.group_covariance);
+            }
+    }
+}
+
+// docs/decisions/seed-groups.md
+TEST(SolveCoalitionCovariance, TakesTheGroupsThatTheDocumentationCounts) {
+    const auto most_at = [](const Graph& graph, double extra_noise) {
+        CoalitionOptions options;
+        options.extra_noise = extra_noise;
+        const auto groups = all_pairs(graph.agents());
+        const CoalitionSolution found = solve_coalition_covariance(horizon_utility(graph, 200),
+                                                                   VectorXd::Ones(graph.agents()),
+                                                                   groups,
+                                                                   GroupNoise::difference,
+                                                                   options);
+        return most_groups(found, groups);
+    };
+    const Graph ring = make_graph(Topology::ring, 16);
+    EXPECT_EQ(most_at(ring, 0.02), 4);
+    EXPECT_GT(most_at(ring, 0), 4);
+    EXPECT_LE(most_at(make_graph(Topology::erdos_renyi, 16, 0, 0.5), 0.02), 6);
+}
+
 TEST(SolveCoalitionCovariance, WithOneGroupAndNoColludersIsTheOptimalCovariance) {
     const Graph graph = make_graph(Topology::erdos_renyi, 10);
     const MatrixXd utility = horizon_utility(graph, 10);

@@ -61,6 +61,21 @@ TEST(DefaultSeedGroups, AreLinearInAgentsWhereThereAreMany) {
     EXPECT_LE(make_seed_groups(default_seed_groups(200), graph).size(), 2000U);
 }
 
+TEST(MakeSeedGroups, AllowsAutoWhatIsTheDefaultAndGivesItExtraNoiseWhereThatIsAllPairs) {
+    for (const int agents : {1, 5, 62, 63}) {
+        const Graph graph = make_graph(Topology::complete, agents);
+        EXPECT_TRUE(std::ranges::equal(make_seed_groups("auto", graph),
+                                       make_seed_groups(default_seed_groups(agents), graph),
+                                       {},
+                                       &SeedGroup::members,
+                                       &SeedGroup::members));
+        EXPECT_EQ(extra_noise_of("auto", agents), agents <= 62 ? 0.02 : 0);
+        for (const char* fixed : {"", "all-pairs", "nearest:4", "a-file"})
+            EXPECT_EQ(extra_noise_of(fixed, agents), 0);
+    }
+    EXPECT_FALSE(is_seed_group_file("auto"));
+}
+
 TEST(MakeSeedGroups, ReadsAFileAndNamesTheLineThatIsWrong) {
     const Graph ring = make_graph(Topology::ring, 5);
     const TemporaryFolder folder;

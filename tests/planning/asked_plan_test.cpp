@@ -90,6 +90,22 @@ TEST(RequireAskedPlan, LetsDecorShareSeedsByTheGroupsThatWereChosen) {
     EXPECT_THROW(require_asked_plan(alike, config, topography.graph), PrivacyError);
 }
 
+// Which pairs are left out is the word of whoever plans; nobody else may share a seed.
+TEST(RequireAskedPlan, WithAutoHasSomeOfAllPairsAndNoOtherGroups) {
+    const Topography topography = test::random_topography(asked_agents);
+    PlanConfig config = config_of("pairs");
+    const NoisePlan all = test::plan(config, topography).planned.design.plan;
+    config.seed_groups = "auto";
+    const test::Planned planned = test::plan(config, topography);
+    NoisePlan plan = planned.planned.design.plan;
+    EXPECT_LE(planned.planned.design.relative_gap(), 0.0201);
+    EXPECT_LE(plan.groups.size(), all.groups.size());
+    EXPECT_NO_THROW(require_asked_plan(plan, config, topography.graph));
+    EXPECT_NO_THROW(require_asked_plan(all, config, topography.graph));
+    plan.groups.back() = {{0, 1, 2}};
+    EXPECT_THROW(require_asked_plan(plan, config, topography.graph), PrivacyError);
+}
+
 TEST(RequireAskedPlan, OfAFileIsThatFilesOrLouder) {
     const test::TemporaryFolder folder;
     const Topography topography = test::random_topography(asked_agents);

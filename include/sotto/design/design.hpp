@@ -158,6 +158,7 @@ struct DesignInput {
     std::optional<Eigen::MatrixXd> covariance;
     /// M, instead of the one from utility, rounds and gossip steps.
     std::optional<Eigen::MatrixXd> given_utility;
+    double extra_noise = 0;  ///< relative, for fewer streams (CoalitionOptions); with seed groups
 };
 /// Default of DesignInput::gap: 0.01, or 0.05 above 200 agents, where smaller gaps take minutes.
 [[nodiscard]] double default_gap(int agents);
