@@ -120,7 +120,7 @@ int most_groups(const CoalitionSolution& solution, const std::vector<SeedGroup>&
 }
 
 TEST(SolveCoalitionCovariance, TakesFewerGroupsForAsMuchExtraNoiseAsItMayLeave) {
-    for (const auto& [name, graph] : sample_graphs({8})) {
+    for (const auto& [name, graph] : sample_graphs({6})) {
         const MatrixXd utility = horizon_utility(graph, 50);
         const VectorXd kappa = (0.3 * random_kappa(graph.agents(), 3).array().log()).exp();
         const auto groups = all_pairs(graph.agents());
