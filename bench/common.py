@@ -1,6 +1,7 @@
 """Shared by the benchmarks: running programs, statistics, and writing results."""
 import contextlib
 import datetime
+import hashlib
 import json
 import math
 import os
@@ -29,6 +30,26 @@ def output_of(command, **environment):
     if result.returncode != 0:
         raise SystemExit(f"bench: {command[0]} failed with exit code {result.returncode}")
     return result.stdout
+
+
+class Kept:
+    """Parts of a long study that a program has done, kept beside it, so that a study that was interrupted goes on."""
+
+    def __init__(self, program):
+        self.folder = BUILD / "kept" / hashlib.sha256(pathlib.Path(program).read_bytes()).hexdigest()[:16]
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def part(self, name, compute, complete=lambda result: True):
+        """The result kept under this name or, where there is none, of `compute`, kept if `complete` says so."""
+        file = self.folder / (hashlib.sha256(name.encode()).hexdigest()[:32] + ".json")
+        if file.exists():
+            return json.loads(file.read_text())["result"]
+        result = compute()
+        if complete(result):
+            new = file.with_suffix(".part")
+            new.write_text(json.dumps({"name": name, "result": result}))
+            new.replace(file)
+        return result
 
 
 @contextlib.contextmanager

@@ -62,6 +62,14 @@ def measure(wanted):
     graphs = [graph for graph in GRAPHS if graph in wanted] or list(GRAPHS)
     partitions = [partition for partition in PARTITIONS if partition in wanted] or list(PARTITIONS)
     results = {}
+    kept = common.Kept(common.SOTTO)
+
+    def kept_training(*what):
+        def compute():
+            with tempfile.TemporaryDirectory() as folder:
+                return training(folder, *what)
+        return kept.part(f"liars, {ROUNDS} rounds: {', '.join(what)}", compute)
+
     for graph in graphs:
         columns = [(mechanism, rule) for mechanism, rule in COLUMNS if rule != "trimmed:3" or graph == "p = .5"]
         for partition in partitions:
@@ -71,8 +79,7 @@ def measure(wanted):
                 runs = results[name][lie] = {}
                 for mechanism, rule in columns:
                     shares = mechanism == "pairs" or lie not in ("no-pair-noise", "wrong-sign")
-                    with tempfile.TemporaryDirectory() as folder:
-                        runs[f"{mechanism}, {rule}"] = training(folder, graph, partition, lie, mechanism, rule) if shares else None
+                    runs[f"{mechanism}, {rule}"] = kept_training(graph, partition, lie, mechanism, rule) if shares else None
                 print(name, lie, *map(cell, runs.values()), flush=True)
     report(results)
 

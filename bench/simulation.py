@@ -5,7 +5,6 @@ interrupted goes on.
 """
 import argparse
 import concurrent.futures
-import hashlib
 import json
 import os
 import re
@@ -18,11 +17,8 @@ import common
 PART = 1000  # schedules of one process
 
 
-def part(program, kept, first, last):
-    """Figures of the schedules of these seeds, and what was violated; and whether all held."""
-    done = kept / f"{first}-{last}.json"
-    if done.exists():
-        return json.loads(done.read_text())
+def part(program, first, last):
+    """Figures of the schedules of these seeds, and what was violated; and the exit code."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         ended = subprocess.run(["nice", program, "--seed", str(first), "--count", str(last - first + 1),
                                 "--keep-going", "--json", file.name],
@@ -30,10 +26,7 @@ def part(program, kept, first, last):
         figures = json.load(open(file.name, encoding="utf-8"))
     found = re.findall("^seed .*", ended.stdout, re.MULTILINE)
     print(f"seeds {first} to {last}: {figures['seconds']:.0f} s", *found, sep="\n", file=sys.stderr, flush=True)
-    result = {**figures, "found": found}, ended.returncode == 0
-    if ended.returncode in (0, 1):
-        done.write_text(json.dumps(result))
-    return result
+    return {**figures, "found": found}, ended.returncode
 
 
 def run(count):
@@ -41,22 +34,25 @@ def run(count):
     program = common.BUILD / "tests" / "simulation" / "sotto_simulation"
     if not program.exists():
         program = common.BUILD / "bench" / "simulation" / "sotto_simulation"
-    kept = program.parent / hashlib.sha256(program.read_bytes()).hexdigest()[:16]
-    kept.mkdir(exist_ok=True)
+    kept = common.Kept(program)
+
+    def kept_part(first, last):
+        return kept.part(f"seeds {first} to {last}", lambda: part(program, first, last), lambda result: result[1] in (0, 1))
+
     # One thread of a schedule runs at a time: handing over is fastest on one processor.
     free = sorted(os.sched_getaffinity(0))
     ranges = [(first, min(first + PART - 1, count)) for first in range(1, count + 1, PART)]
     parts = []
     with concurrent.futures.ThreadPoolExecutor(
             len(free), initializer=lambda: os.sched_setaffinity(0, {free.pop()})) as threads:
-        running = [threads.submit(part, program, kept, *seeds) for seeds in ranges]
+        running = [threads.submit(kept_part, *seeds) for seeds in ranges]
         try:
             for one in running:
                 parts.append(one.result())
         except (KeyboardInterrupt, json.JSONDecodeError):
             for one in running:
                 one.cancel()
-    return [figures for figures, _ in parts], len(parts) == len(ranges) and all(held for _, held in parts)
+    return [figures for figures, _ in parts], len(parts) == len(ranges) and all(code == 0 for _, code in parts)
 
 
 def added(values):

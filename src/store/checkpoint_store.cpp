@@ -161,23 +161,23 @@ std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
 std::string to_json(const SealedCheckpoint& sealed) {
     Json json;
     json["format"] = "sotto-checkpoint";
-    json["version"] = 2;
+    json["version"] = 3;
     json["round"] = sealed.round;
     json["phase"] = sealed.phase;
     json["beginning"] = sealed.beginning;
     json["clean"] = sealed.clean;
     json["loop_seconds"] = sealed.totals.loop_seconds;
     json["evaluate_seconds"] = sealed.totals.evaluate_seconds;
-    json["agents"] = Json::object();
+    json["agents"] = Json::array();
     for (const auto& [number, digest] : sealed.digests)
-        json["agents"][std::to_string(number)] = digest;
+        json["agents"].push_back({{"agent", number}, {"blake2b", digest}});
     json["blake2b"] = manifest_digest(json.dump());
     return json.dump(2) + "\n";
 }
 
 SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
     const JsonDocument document(text);
-    document.require_format("sotto-checkpoint", 2);
+    document.require_format("sotto-checkpoint", 3);
     const JsonValue json = document.root();
     SealedCheckpoint sealed;
     sealed.round = json.at("round").integer<long>(0);
@@ -185,15 +185,13 @@ SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
     sealed.beginning = json.at("beginning").integer<int>(0);
     sealed.clean = json.at("clean").boolean();
     sealed.totals = {json.at("loop_seconds").number(), json.at("evaluate_seconds").number()};
-    for (const auto& [number, digest] : json.at("agents").members()) {
-        const long long agent = parse_integer("agents", number);
-        if (!std::in_range<int>(agent) || agent < 0 || std::to_string(agent) != number)
-            digest.fail("of an agent's number");
+    for (const JsonValue& entry : json.at("agents").items()) {
+        const JsonValue digest = entry.at("blake2b");
         Digest bytes{};
         if (!from_hex(digest.text(), bytes)) digest.fail("a digest");
-        sealed.digests[static_cast<int>(agent)] = to_hex(bytes);
+        sealed.digests[entry.at("agent").integer<int>(0)] = to_hex(bytes);
     }
-    Json content = json_from_text<Json>(text);
+    Json content = document.json();
     content.erase("blake2b");
     if (manifest_digest(content.dump()) != json.at("blake2b").text())
         throw DataError("it is damaged, its digest is another");
