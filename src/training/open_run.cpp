@@ -14,6 +14,7 @@
 #include "core/output.hpp"
 #include "graph/edge_list.hpp"
 #include "options/train_options.hpp"
+#include "planning/configured_gossip.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "store/checkpoint_store.hpp"
@@ -280,6 +281,52 @@ void declare_begun(const OpenRun& open) {
         if (run.leader() && (!open.prepared.resumption || open.surveyed))
             open.directory.write("config.ini", open.configuration);
     });
+}
+
+namespace {
+
+std::optional<TunedRun> tuned_run(const PreparedRun& prepared) {
+    if (!prepared.tuning.active) return std::nullopt;
+    const AskedPlan& plan = prepared.run.config.plan;
+    TunedRun tuned{.rounds = plan.rounds, .batch = plan.batch_size};
+    if (prepared.tuning.measured.norms) tuned.mu_share = survey_of_norms.share;
+    if (plan.open.measured()) return tuned;
+    if (prepared.tuning.measured.norms) tuned.norm = prepared.tuning.norm;
+    tuned.clip_norm = plan.clip_norm;
+    tuned.step_size = plan.steps.step_size;
+    return tuned;
+}
+
+}  // namespace
+
+TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
+    const Run& run = prepared.run;
+    TrainResult result;
+    const std::vector<Guarantee> spent = prepared.ledger.after(rounds);
+    result.mu = largest(spent).loss.mu().value_or(not_a_number);
+    result.epsilon = largest(spent).epsilon;
+    for (const Guarantee& agent : spent) result.epsilons.push_back(agent.epsilon);
+    result.agent_files = run.file_names;
+    result.mechanism = run.plan.mechanism;
+    result.agents = run.network.agents();
+    result.processes = run.network.processes();
+    result.delta = run.config.plan.delta;
+    result.dry_run = run.config.dry_run;
+    result.planned_rounds = run.config.plan.rounds;
+    result.gossip_steps = run.config.plan.gossip_steps;
+    result.final_gossip = final_gossip_steps(run.phase, run.topography.schedule());
+    if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
+    result.words = prepared.words;
+    result.warnings = prepared.warnings;
+    result.tuned = tuned_run(prepared);
+    result.baselines.constant_accuracy = run.targets.constant_accuracy;
+    result.baselines.constant_loss = run.targets.constant_loss;
+    result.baselines.test_records = run.targets.test_records;
+    if (prepared.resumption) {
+        result.rounds = prepared.resumption->round;
+        result.resumed = resumed_run(*prepared.resumption, run.members);
+    }
+    return result;
 }
 
 namespace {

@@ -61,6 +61,9 @@ struct OpenRun {
 /// @throws ConfigError, PrivacyError, CryptoError, NetworkError, the same on every process.
 [[nodiscard]] OpenRun open_run(PreparedRun prepared);
 
+/// The part of the result that is known without training, with the privacy loss of `rounds` rounds.
+[[nodiscard]] TrainResult result_with_account(const PreparedRun& prepared, long rounds);
+
 /// After the surveys of this start: connects the agents with the keys of the training and writes
 /// its plan, history, manifest and ledger. COLLECTIVE. @throws as open_run.
 void go_on_to_training(OpenRun& open);

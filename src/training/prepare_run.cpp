@@ -136,6 +136,8 @@ RunHistory history_with(const Run& run,
     return history;
 }
 
+}  // namespace
+
 ResumedRun resumed_run(const Resumption& resumption, const Membership& members) {
     return {resumption.round,
             resumption.repeated,
@@ -144,6 +146,8 @@ ResumedRun resumed_run(const Resumption& resumption, const Membership& members) 
             resumption.finish,
             members.gone()};
 }
+
+namespace {
 
 /// Maps labels of a graph file to agents; empty if the labels are the agents' numbers.
 std::string agents_line(const Run& run) {
@@ -465,6 +469,24 @@ void take_known(TaskConfig& task, const RunHistory& before) {
     task.known_scaling = before.scaling;
 }
 
+/// The history of the run that is resumed, of which the options get what it knows. COLLECTIVE.
+std::optional<RunHistory> history_before(TrainConfig& config, Network& network) {
+    if (!config.resume) return std::nullopt;
+    RunHistory before = share_history(network, *config.resume, most_temporal_values(config.plan));
+    take_known(config.task, before);
+    return before;
+}
+
+/// COLLECTIVE.
+LocalTask task_of(const TrainConfig& config,
+                  Network& network,
+                  const Membership& members,
+                  const std::function<LocalTask()>& make_task) {
+    if (!make_task) return build_task(config.task, network, members);
+    network.agree([&] { require_given_clip(config.plan); });
+    return make_task();
+}
+
 /// They are in this start's own records before anything of them is sent.
 void record_surveys(Resumption& resumption, int surveys) {
     for (int k = 0; k < surveys; ++k)
@@ -491,13 +513,9 @@ PreparedRun prepare_run(const TrainConfig& asked,
                         Network& network,
                         const std::function<LocalTask()>& make_task,
                         TrainingListener& listener) {
-    listener.on_preparing("making the graph");
     TrainConfig config = asked;
     open_job(config, network, make_task != nullptr);
-    std::optional<RunHistory> before;
-    if (config.resume)
-        before = share_history(network, *config.resume, most_temporal_values(config.plan));
-    if (before) take_known(config.task, *before);
+    const std::optional<RunHistory> before = history_before(config, network);
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);
     RestoredFiles restored(config.dry_run ? Stay::for_a_look : Stay::for_good,
@@ -505,9 +523,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::optional<FoundCheckpoint> found;
     if (before) found = open_checkpoint(network, config, members, restored);
     Participants there = gather_participants(config, network, std::move(members));
-    if (make_task) network.agree([&] { require_given_clip(config.plan); });
     listener.on_preparing("reading the data");
-    LocalTask task = make_task ? make_task() : build_task(config.task, network, there.members);
+    LocalTask task = task_of(config, network, there.members, make_task);
     std::optional<Resumption> resumption;
     if (before) {
         resumption = continue_run(
@@ -591,52 +608,6 @@ void take_step(PreparedRun& prepared, const TunedStep& step) {
         prepared.ledger = Ledger(std::move(record));
         if (run.leader()) put_into_words(prepared);
     });
-}
-
-namespace {
-
-std::optional<TunedRun> tuned_run(const PreparedRun& prepared) {
-    if (!prepared.tuning.active) return std::nullopt;
-    const AskedPlan& plan = prepared.run.config.plan;
-    TunedRun tuned{.rounds = plan.rounds, .batch = plan.batch_size};
-    if (prepared.tuning.measured.norms) tuned.mu_share = survey_of_norms.share;
-    if (plan.open.measured()) return tuned;
-    if (prepared.tuning.measured.norms) tuned.norm = prepared.tuning.norm;
-    tuned.clip_norm = plan.clip_norm;
-    tuned.step_size = plan.steps.step_size;
-    return tuned;
-}
-
-}  // namespace
-
-TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
-    const Run& run = prepared.run;
-    TrainResult result;
-    const std::vector<Guarantee> spent = prepared.ledger.after(rounds);
-    result.mu = largest(spent).loss.mu().value_or(not_a_number);
-    result.epsilon = largest(spent).epsilon;
-    for (const Guarantee& agent : spent) result.epsilons.push_back(agent.epsilon);
-    result.agent_files = run.file_names;
-    result.mechanism = run.plan.mechanism;
-    result.agents = run.network.agents();
-    result.processes = run.network.processes();
-    result.delta = run.config.plan.delta;
-    result.dry_run = run.config.dry_run;
-    result.planned_rounds = run.config.plan.rounds;
-    result.gossip_steps = run.config.plan.gossip_steps;
-    result.final_gossip = final_gossip_steps(run.phase, run.topography.schedule());
-    if (prepared.planned) result.plan_seconds = prepared.planned->seconds;
-    result.words = prepared.words;
-    result.warnings = prepared.warnings;
-    result.tuned = tuned_run(prepared);
-    result.baselines.constant_accuracy = run.targets.constant_accuracy;
-    result.baselines.constant_loss = run.targets.constant_loss;
-    result.baselines.test_records = run.targets.test_records;
-    if (prepared.resumption) {
-        result.rounds = prepared.resumption->round;
-        result.resumed = resumed_run(*prepared.resumption, run.members);
-    }
-    return result;
 }
 
 namespace {

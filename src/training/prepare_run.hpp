@@ -66,13 +66,13 @@ struct PreparedRun {
                                       const std::function<LocalTask()>& make_task,
                                       TrainingListener& listener);
 
+/// Where and how the run goes on.
+[[nodiscard]] ResumedRun resumed_run(const Resumption& resumption, const Membership& members);
+
 /// Gives the training the clip and the step that its surveys found: the noise of the plan grows
 /// with the clip, so that no figure of the guarantee changes, which every agent checks again;
 /// ledger, history, configuration and words follow. COLLECTIVE. @throws as verify_agreement.
 void take_step(PreparedRun& prepared, const TunedStep& step);
-
-/// The part of the result that is known without training, with the privacy loss of `rounds` rounds.
-[[nodiscard]] TrainResult result_with_account(const PreparedRun& prepared, long rounds);
 
 /// The next phase, new or continued: its plan, and the data for every agent's check of it.
 struct AgreedPhase {

@@ -533,6 +533,7 @@ TrainResult run_training(const TrainConfig& config,
                          const std::function<bool()>& stop_requested,
                          const std::function<LocalTask()>& make_task) {
     const Clock::time_point start = Clock::now();
+    listener.on_preparing("making the graph");
     PreparedRun prepared = prepare_run(config, network, make_task, listener);
     if (config.dry_run) return dry_run(std::move(prepared), listener, start);
     Training training(start, std::move(prepared), listener, stop_requested);
