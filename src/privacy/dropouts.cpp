@@ -225,8 +225,9 @@ Eigen::MatrixXd outer_product(const Eigen::SparseMatrix<double>& coefficients) {
 }
 
 Eigen::VectorXd unknown_precision(const NoisePlan& plan, std::span<const int> coalition) {
-    const Eigen::SparseMatrix<double> coefficients = unknown_coefficients(plan, coalition);
     Eigen::VectorXd precision = Eigen::VectorXd::Constant(plan.agents, infinity);
+    if (plan.noiseless()) return precision;
+    const Eigen::SparseMatrix<double> coefficients = unknown_coefficients(plan, coalition);
     const auto is_member = [&](int u) {
         return std::binary_search(coalition.begin(), coalition.end(), u);
     };

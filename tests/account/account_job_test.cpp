@@ -352,6 +352,14 @@ TEST(RunAccount, RefusesMorePairsThanAResultCanHold) {
     config.subject.graph.topology.topology = Topology::ring;
     expect_contains(message_of<ConfigError>([&] { (void)account(config); }),
                     "2.5e+07 pairs of observer and target are too many");
+    config = config_of("none", "worst-all-messages:1");
+    config.subject.plan.noise_std.reset();
+    config.subject.graph.topology.agents = 5000;
+    config.subject.graph.topology.topology = Topology::ring;
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }),
+                    "2.5e+07 pairs of observer and target are too many");
+    config.view = "eavesdropper";
+    EXPECT_TRUE(account(config).result.eavesdropper.infinite());
 }
 
 }  // namespace

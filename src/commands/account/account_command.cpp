@@ -37,8 +37,8 @@ std::vector<Option<AccountConfig>> observer_options() {
           .common = true,
           .help = "who observes: {}",
           .details = R"(
-Of more than 2000 agents the default is `worst-all-messages:1`, which bounds what any one agent learns about each; a
-single observer, as `node:5`, can be asked about all.
+Of more than 2000 agents the default is `worst-all-messages:1`, which bounds what any one agent learns about each, or
+`eavesdropper` where noise is not of single agents and pairs; one observer, as `node:5`, can be asked about all.
 
 `all-messages:a,b` sees the seeds of these agents and every message. Agents are named by number; the error for an agent
 that does not exist explains how the labels of a graph file are numbered.)",
@@ -357,7 +357,7 @@ int account_on(Control& network, const AccountTask& task, const GeneralOptions& 
     else
         subject = build_account_subject(config.subject, network);
     if (!task.view_given && subject->plan.agents > most_dense_agents)
-        config.view = "worst-all-messages:1";
+        config.view = large_pairwise_noise(subject->plan) ? "worst-all-messages:1" : "eavesdropper";
     const AccountResult result = run_account(config, *subject, network);
     network.agree([&] {
         if (!leader) return;

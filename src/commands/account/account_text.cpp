@@ -41,8 +41,7 @@ std::string search_text(const CoalitionSearch& search) {
     if (search.near_gap)
         return fmt::format(
             "figures are bounds for all {:.3g} coalitions of {}, from the noise near each agent; "
-            "the "
-            "coalitions named reach mu within {:.2g} of them",
+            "the coalitions named reach mu within {:.2g} of them",
             search.total,
             search.size,
             *search.near_gap);

@@ -457,6 +457,13 @@ class LedgerSums {
         });
     }
 
+    /// Whether against_any takes no matrix of all agents.
+    [[nodiscard]] bool is_large_and_bounded() const {
+        return std::ranges::all_of(phases_, [](const PrivacyPhase* phase) {
+            return large_pairwise_noise(phase->plan).has_value();
+        });
+    }
+
     /// A bound of epsilon of every agent against any coalition of this size.
     [[nodiscard]] std::vector<float> against_any(int size) const {
         return epsilons({}, [&](std::size_t k) {
@@ -506,7 +513,7 @@ ObserverFigures figures_of_all_messages(const RecordedRun& run,
         return sums.against(members);
     });
     figures.out_of_time = figures.observers < std::ssize(observers);
-    if (figures.agents > most_dense_agents) {
+    if (figures.agents > most_dense_agents && sums.is_large_and_bounded()) {
         figures.bound_size = std::max(run.config.plan.coalition_size.value_or(1), 1);
         figures.bound = sums.against_any(figures.bound_size);
     }

@@ -42,7 +42,7 @@ struct ObserverFigures {
     /// `agents` values per observer, one observer after the other; infinity if there is no
     /// protection; NaN for members and for agents that never took part.
     std::vector<float> epsilon;
-    /// Of more than most_dense_agents agents: what any coalition of `bound_size` learns about every
+    /// Of large_pairwise_noise: what any coalition of `bound_size` learns about every
     /// agent at most, besides.
     std::vector<float> bound;
     int bound_size = 0;
