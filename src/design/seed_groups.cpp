@@ -96,6 +96,12 @@ std::vector<SeedGroup> read_groups(const std::string& path, int agents) try {
 
 }  // namespace
 
+const std::vector<std::string>& seed_group_choices() {
+    static const std::vector<std::string> choices{
+        "auto", "all", "edges", "all-pairs", "neighbourhoods", "nearest:K", "circulant:K", "FILE"};
+    return choices;
+}
+
 std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& graph) {
     const int agents = graph.agents();
     if (choice == "auto") return make_seed_groups(default_seed_groups(agents), graph);
@@ -132,16 +138,9 @@ std::vector<SeedGroup> make_seed_groups(const std::string& choice, const Graph& 
         groups = nearest_pairs(graph, std::min<long long>(partners, agents));
     } else {
         if (!std::filesystem::exists(choice)) {
-            static const std::vector<std::string> names{"auto",
-                                                        "all",
-                                                        "edges",
-                                                        "all-pairs",
-                                                        "neighbourhoods",
-                                                        "nearest:K",
-                                                        "circulant:K",
-                                                        "FILE"};
-            throw ConfigError(unknown_name_error("seed-groups", choice, names).what() +
-                              std::string("; and there is no such file"));
+            throw ConfigError(
+                unknown_name_error("seed-groups", choice, seed_group_choices()).what() +
+                std::string("; and there is no such file"));
         }
         groups = read_groups(choice, agents);
     }

@@ -10,6 +10,9 @@
 
 namespace sotto {
 
+/// What --seed-groups may be.
+[[nodiscard]] const std::vector<std::string>& seed_group_choices();
+
 /// Seed groups by name: "auto" (those of default_seed_groups), "all" (one group), "edges",
 /// "all-pairs", "neighbourhoods" (every closed neighbourhood), "nearest:K" (every agent with its K
 /// nearest others by hops, ties by number; up to n K pairs), "circulant:K" (every agent with the K

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "design/seed_groups.hpp"
 #include "options/option_set.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -586,16 +587,7 @@ away. `auto` makes rounds of large models faster: of all pairs it takes those wh
 than all of them, with few streams per agent ([how](../decisions/seed-groups.md#fewer-streams)); above 62 agents it is
 `nearest:10`. FILE has the agent numbers of one group per line.)",
               .peers_may_set = false},
-             bound(&PlanConfig::seed_groups,
-                   any_text(among_others("",
-                                         {"auto",
-                                          "all",
-                                          "edges",
-                                          "all-pairs",
-                                          "neighbourhoods",
-                                          "nearest:K",
-                                          "circulant:K",
-                                          "FILE"})))},
+             bound(&PlanConfig::seed_groups, any_text(among_others("", seed_group_choices())))},
             {{.name = "common-variance",
               .help = "one private variance for all agents (pairs, corn-hbc)"},
              bound(&PlanConfig::common_variance, flag())},
