@@ -189,7 +189,9 @@ SealedCheckpoint sealed_checkpoint_from_json(const std::string& text) {
         const JsonValue digest = entry.at("blake2b");
         Digest bytes{};
         if (!from_hex(digest.text(), bytes)) digest.fail("a digest");
-        sealed.digests[entry.at("agent").integer<int>(0)] = to_hex(bytes);
+        const JsonValue agent = entry.at("agent");
+        if (!sealed.digests.emplace(agent.integer<int>(0), to_hex(bytes)).second)
+            agent.fail("an agent that is not listed before");
     }
     Json content = document.json();
     content.erase("blake2b");

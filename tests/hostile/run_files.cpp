@@ -228,22 +228,28 @@ HostileInputs checkpoints() {
                                     text("sottockp" + std::string("\10\0\0\0", 4) +
                                          std::string(8, '\x0f') + std::string(40, 'x')),
                                     {"damaged"})});
-    const auto more =
-        changes("checkpoints",
-                find,
-                {in(manifest, "an array", text("[]"), {"format"}),
-                 in(manifest,
-                    "an agent of 1e30",
-                    json_with("/agents/1000000000000000000000000000000", "x"),
-                    {}),
-                 in(manifest, "an agent that is a word", json_with("/agents/one", "x"), {"one"}),
-                 in(manifest, "a round of -1", json_with("/round", -1), {"round is -1"}),
-                 in(manifest, "another round", json_with("/round", 4), {"digest is another"}),
-                 in(manifest, "no digest", json_without("blake2b"), {"blake2b is missing"}),
-                 in(manifest,
-                    "seconds that are a text",
-                    json_with("/loop_seconds", "x"),
-                    {"loop_seconds"})});
+    const auto more = changes(
+        "checkpoints",
+        find,
+        {in(manifest, "an array", text("[]"), {"format"}),
+         in(manifest, "an agent of 1e30", json_with("/agents/0/agent", 1e30), {"agents[0].agent"}),
+         in(manifest,
+            "an agent that is a word",
+            json_with("/agents/0/agent", "one"),
+            {"agents[0].agent is \"one\""}),
+         in(manifest,
+            "a digest that is a number",
+            json_with("/agents/0/blake2b", 1),
+            {"agents[0].blake2b"}),
+         in(manifest, "an agent twice", json_with("/agents/1/agent", 0), {"agents[1].agent"}),
+         in(manifest, "an object of agents", json_with("/agents", "{}"), {"agents"}),
+         in(manifest, "a round of -1", json_with("/round", -1), {"round is -1"}),
+         in(manifest, "another round", json_with("/round", 4), {"digest is another"}),
+         in(manifest, "no digest", json_without("blake2b"), {"blake2b is missing"}),
+         in(manifest,
+            "seconds that are a text",
+            json_with("/loop_seconds", "x"),
+            {"loop_seconds"})});
     all.insert(all.end(), more.begin(), more.end());
     for (HostileInput& input : all)
         if (input.name.starts_with("checkpoints")) input.words.pop_back();  // the folder is named

@@ -22,7 +22,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr unsigned most_real_seconds = 120;
+/// A loop without end ends by the first, ranks that wait for one another by the second, which a
+/// machine that is busy or suspended does not reach.
+constexpr rlim_t most_processor_seconds = 120;
+constexpr unsigned most_real_seconds = 3600;
 constexpr rlim_t most_memory = rlim_t{6} << 30;
 constexpr std::size_t room = std::size_t{8} << 20;
 
@@ -111,6 +114,8 @@ void stay_on_one_core() {
 }
 
 [[noreturn]] void be_the_start(const StartOptions& options, const Uses& before, char* result) {
+    const struct rlimit processor { most_processor_seconds, most_processor_seconds };
+    ::setrlimit(RLIMIT_CPU, &processor);
     ::alarm(most_real_seconds);
     stay_on_one_core();
 #if !defined(__SANITIZE_ADDRESS__)
