@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <thread>
 #include <vector>
 
+#include "core/host.hpp"
 #include "sotto/core/error.hpp"
 
 namespace sotto {
@@ -50,7 +50,7 @@ void reserve_blas_memory() {
                                 limit.rlim_cur / mebibyte,
                                 limit.rlim_cur / 1024,
                                 (buffer_bytes + least_bytes_beside) / mebibyte));
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const auto cores = static_cast<std::size_t>(usable_processors());
     std::vector<void*> buffers{take(0)};
     while (buffers.size() < cores && has_room((buffers.size() + 2) * buffer_bytes))
         buffers.push_back(take(0));

@@ -1,9 +1,11 @@
 #include "core/host.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <optional>
 
@@ -43,6 +45,29 @@ std::uint64_t available_memory_bytes() {
     const auto used = number_in("/sys/fs/cgroup/memory.current");
     if (limit && used) available = std::min(available, *limit > *used ? *limit - *used : 0);
     return available;
+}
+
+std::vector<int> allowed_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<int> cores;
+    if (::sched_getaffinity(0, sizeof set, &set) == 0)
+        for (std::size_t i = 0; i < CPU_SETSIZE; ++i)
+            if (CPU_ISSET(i, &set)) cores.push_back(static_cast<int>(i));
+    if (cores.empty()) cores.push_back(0);
+    return cores;
+}
+
+std::optional<int> core_quota() {
+    std::ifstream file("/sys/fs/cgroup/cpu.max");
+    double quota = 0, period = 0;
+    if (!(file >> quota >> period) || !(quota > 0) || !(period > 0)) return std::nullopt;
+    return std::max(1, static_cast<int>(std::ceil(quota / period)));
+}
+
+int usable_processors() {
+    const auto allowed = static_cast<int>(allowed_cores().size());
+    return std::min(allowed, core_quota().value_or(allowed));
 }
 
 }  // namespace sotto

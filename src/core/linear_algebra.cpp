@@ -5,9 +5,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <string>
-#include <thread>
 
 #include "core/blas_memory.hpp"
+#include "core/host.hpp"
 #include "core/parallel.hpp"
 #include "sotto/core/error.hpp"
 
@@ -313,7 +313,7 @@ void set_linear_algebra_threads(int threads) {
 }
 
 int linear_algebra_threads() {
-    static const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    static const int cores = usable_processors();
     return std::min(thread_limit > 0 ? thread_limit : cores, most_blas_threads());
 }
 

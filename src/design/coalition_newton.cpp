@@ -323,19 +323,51 @@ double add_violated(CoalitionProblem& problem, const VectorXd& phi, int size) {
     return worst;
 }
 
+/// Prices times slacks at the start, as a share of the cost.
+constexpr double share_of_first_prices = 1e-2;
+
+/// Where the path starts. Pair noise of about the right amount matters: with far too little, as
+/// many exchanges need, steps are short for a long time.
+VectorXd first_point(const CoalitionProblem& problem) {
+    if (problem.shape() == GroupNoise::difference) {
+        constexpr double louder = 1.3;  // away from the limits
+        const GroupLayout layout(
+            problem.agents(), problem.groups(), problem.shape(), problem.common_variance());
+        VectorXd first = louder * first_values(layout,
+                                               layout.along(problem.utility()),
+                                               problem.cap(),
+                                               problem.kappa(),
+                                               problem.coalitions());
+        if (feasible_point(problem, first)) return first;
+    }
+    return problem.start();
+}
+
 }  // namespace
 
 CoalitionPath::CoalitionPath(CoalitionProblem problem, const CoalitionOptions& options)
     : problem_(std::move(problem)),
       options_(options),
       all_(count_coalitions(problem_.agents(), options.coalition_size) <= few_coalitions) {
-    restart(problem_.start(), 1e-2);
+    begin(first_point(problem_));
+}
+
+void CoalitionPath::begin(VectorXd phi) {
+    restart(std::move(phi), share_of_first_prices);
+    last_progress_ = iterations_;
     target_ = complementarity(problem_, point_);
     aim_ = centring;
 }
 
 void CoalitionPath::follow() {
-    while (iterations_ < options_.max_iterations && advance()) {
+    const auto to_the_end = [&] {
+        while (iterations_ < options_.max_iterations && advance()) {
+        }
+        return best_value_ - best_bound_ <= options_.relative_gap * best_value_;
+    };
+    if (!to_the_end()) {  // the path was left for good: again, from far inside
+        begin(problem_.start());
+        (void)to_the_end();
     }
     if (best_.size() == 0) (void)check_all();
 }

@@ -64,6 +64,7 @@ class CoalitionPath {
     [[nodiscard]] int iterations() const { return iterations_; }
 
   private:
+    void begin(Eigen::VectorXd phi);
     void restart(Eigen::VectorXd phi, double share);
     bool advance();
     double check_all();

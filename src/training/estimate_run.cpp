@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "core/host.hpp"
@@ -108,8 +107,7 @@ MeasuredRound measure_round(PreparedRun& prepared, NoiseSource& noise) {
 double compute_on_host(const Network& network, const RankLayout& layout, double measured) {
     if (network.processes() > 1) return measured;
     const RankLayout::Load load = layout.heaviest();
-    const int cores =
-        std::min(load.ranks, static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    const int cores = std::min(load.ranks, usable_processors());
     return measured / network.agents() * load.agents / cores;
 }
 

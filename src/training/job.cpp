@@ -11,6 +11,7 @@
 #include "config/config.hpp"
 #include "core/blas_memory.hpp"
 #include "core/bytes.hpp"
+#include "core/host.hpp"
 #include "core/linear_algebra.hpp"
 #include "core/output.hpp"
 #include "net/memory_network.hpp"
@@ -100,7 +101,7 @@ int granted_threads(int asked, bool alone) {
                                 most,
                                 most));
     if (asked > 0) return asked;
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const int cores = usable_processors();
     return alone ? std::min(cores, most) : 1;
 }
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
-#include <thread>
 
+#include "core/host.hpp"
 #include "core/json.hpp"
 #include "core/output.hpp"
 #include "store/run_directory.hpp"
@@ -349,10 +349,9 @@ std::string summary_text(const TrainResult& result, const TrainConfig& config) {
 
 void tell_result(std::FILE* report, const TrainResult& result, const TrainConfig& config) {
     const std::string everything = summary_text(result, config);
-    const std::string told =
-        config.verbose || result.dry_run
-            ? everything
-            : verdict_text(result, config, static_cast<int>(std::thread::hardware_concurrency()));
+    const std::string told = config.verbose || result.dry_run
+                                 ? everything
+                                 : verdict_text(result, config, usable_processors());
     if (!result.dry_run) {
         append_to_log(result.run_directory, everything);
         if (!config.verbose) append_to_log(result.run_directory, told);

@@ -244,5 +244,17 @@ INSTANTIATE_TEST_SUITE_P(
         LongPlan{"sweep", one_process, SIGTERM, {"sweep", "sweep.ini"}}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST(OneProcessorOfSeveral, IsAllThatAPlanUsesAndNothingWarns) {
+    const TempDir directory;
+    Process process(
+        after("taskset --pid --cpu-list \"$(taskset --pid --cpu-list $$ | grep --only-matching "
+              "'[0-9]*' | tail -1)\" $$ >/dev/null",
+              sotto_command(one_process, {"plan", "--agents", "20"})),
+        directory.path());
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+    EXPECT_EQ(outcome.err, "");
+}
+
 }  // namespace
 }  // namespace sotto::test

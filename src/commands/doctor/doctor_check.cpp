@@ -1,14 +1,10 @@
 #include "commands/doctor/doctor_check.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 
@@ -20,29 +16,6 @@ namespace sotto {
 
 std::string counted(int count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-namespace {
-
-/// A container's limit on processor time, in cores.
-std::optional<int> core_quota() {
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    double quota = 0, period = 0;
-    if (!(file >> quota >> period) || !(quota > 0) || !(period > 0)) return std::nullopt;
-    return std::max(1, static_cast<int>(std::ceil(quota / period)));
-}
-
-}  // namespace
-
-std::vector<int> allowed_cores() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    std::vector<int> cores;
-    if (::sched_getaffinity(0, sizeof set, &set) == 0)
-        for (std::size_t i = 0; i < CPU_SETSIZE; ++i)
-            if (CPU_ISSET(i, &set)) cores.push_back(static_cast<int>(i));
-    if (cores.empty()) cores.push_back(0);
-    return cores;
 }
 
 int usable_cores(const Placement& placement) {

@@ -36,8 +36,6 @@ struct Placement {
     int cores_on_host = 1;  ///< cores that the ranks of this host share
 };
 
-/// Numbers of the cores this process may run on, ascending.
-[[nodiscard]] std::vector<int> allowed_cores();
 /// Cores of the host, fewer if a container limits processor time.
 [[nodiscard]] int usable_cores(const Placement& placement);
 
