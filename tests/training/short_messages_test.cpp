@@ -129,7 +129,7 @@ TEST(ShortMessages, TrainAsWellInASixteenthOfTheBytes) {
     EXPECT_GT(ratio, 11);  // of 124 values a message, a tenth is head and room
     EXPECT_LT(ratio, 16);
     EXPECT_NEAR(narrow.evaluation.test_loss_mean_model, wide.evaluation.test_loss_mean_model, 0.01);
-    EXPECT_EQ(narrow.epsilon, wide.epsilon);
+    EXPECT_NEAR(narrow.epsilon, wide.epsilon, 1e-9);
     expect_contains(test::Json::parse(read_file(folder.path("short") + "/ledger.json")).dump(),
                     "Messages are sent as differences");
 }
