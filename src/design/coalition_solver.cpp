@@ -262,6 +262,10 @@ CoalitionSolution solve_coalition_covariance(const MatrixXd& utility,
     LayoutSolution found = solve_layout(layout, relative, kappa, options);
     if (options.extra_noise > 0)
         found = with_fewer_streams(layout, relative, kappa, options, std::move(found));
+    // Rounding, here and in what computes with the noise, must not exceed what is allowed.
+    constexpr double for_rounding = 1e-11;
+    found.values *= 1 + for_rounding;
+    found.value *= 1 + for_rounding;
     CoalitionSolution solution;
     solution.private_variance.resize(agents);
     for (int u = 0; u < agents; ++u)
