@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 #include <string>
 
@@ -27,18 +28,21 @@ class Simulation : public testing::Test {
             options);
     }
     /// A fault at every so many calls of a rank: nothing is violated.
-    static void strike_everywhere(FaultKind kind, int rank) {
+    /// @return how many ranks stopped cleanly.
+    static long strike_everywhere(FaultKind kind, int rank) {
         const std::uint64_t seed = seed_with([](const Schedule& schedule) {
             return schedule.shared_disk() && schedule.mechanism() == "pairs";
         });
-        long struck = 0;
+        long struck = 0, stopped = 0;
         for (long call = 0; call < 160; call += 5) {
             const ScheduleResult result =
                 run(seed, {.faults = std::vector<Fault>{{kind, rank, 0, false, call, 1}}});
             EXPECT_EQ(result.violations, std::vector<std::string>{}) << "call " << call;
             struck += result.fired[static_cast<std::size_t>(kind)];
+            stopped += result.endings[static_cast<std::size_t>(Ending::stopped_cleanly)];
         }
         EXPECT_GT(struck, 15);
+        return stopped;
     }
     /// The first seed from `seed` on whose schedule is as wanted.
     template <class Wanted>
@@ -99,13 +103,20 @@ TEST_F(Simulation, RoundsGoOnWithoutWhatIsLateAndWithLies) {
 }
 
 TEST_F(Simulation, NobodyWaitsForARankThatStopsAnywhere) {
-    strike_everywhere(FaultKind::stop, 1);
-    strike_everywhere(FaultKind::stop, 0);
+    (void)strike_everywhere(FaultKind::stop, 1);
+    (void)strike_everywhere(FaultKind::stop, 0);
+}
+
+TEST_F(Simulation, StopsCleanlyEvenIfItIsStartedInTheBackground) {
+    // Where shells let processes ignore interrupts.
+    const auto before = std::signal(SIGINT, SIG_IGN);
+    EXPECT_GT(strike_everywhere(FaultKind::interrupt, 1), 0);
+    std::signal(SIGINT, before);
 }
 
 TEST_F(Simulation, WhatLeftIsCountedWhereverPowerIsLost) {
-    strike_everywhere(FaultKind::power_loss, 0);
-    strike_everywhere(FaultKind::power_loss, 1);
+    (void)strike_everywhere(FaultKind::power_loss, 0);
+    (void)strike_everywhere(FaultKind::power_loss, 1);
 }
 
 // Each in turn, rank 0's too, after a rank has crashed: others keep copies.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -117,6 +118,9 @@ void stay_on_one_core() {
     const struct rlimit processor { most_processor_seconds, most_processor_seconds };
     ::setrlimit(RLIMIT_CPU, &processor);
     ::alarm(most_real_seconds);
+    // A shell lets what it starts in the background ignore it, and the program would go on doing
+    // so.
+    std::signal(SIGINT, SIG_DFL);
     stay_on_one_core();
 #if !defined(__SANITIZE_ADDRESS__)
     const struct rlimit memory { most_memory, most_memory };
