@@ -40,17 +40,16 @@ struct Asked {
 
 /// @throws ConfigError for more pairs than a result can hold.
 void require_few_pairs(const Asked& asked) {
-    constexpr double most = 2e7;
     const double pairs = static_cast<double>(asked.query.observers.size()) *
                          static_cast<double>(asked.targets.size());
-    if (pairs > most)
+    if (pairs > most_accounted_pairs)
         throw ConfigError(fmt::format(
             "--view {}: {:.3g} pairs of observer and target are too many (at most {:g}; name one "
             "observer, as node:0, or some --targets, or take worst-all-messages:1, which bounds "
             "what any one agent learns about each)",
             name_of(asked.query),
             pairs,
-            most));
+            most_accounted_pairs));
 }
 
 Asked read_asked(const AccountConfig& config, const Graph& graph) {

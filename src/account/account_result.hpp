@@ -10,6 +10,9 @@
 
 namespace sotto {
 
+/// Most pairs of observer and target that one account asks about.
+inline constexpr double most_accounted_pairs = 2e7;
+
 /// What one observer learns about one target.
 struct PairFigure {
     std::vector<int> observers;

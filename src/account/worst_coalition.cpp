@@ -144,10 +144,9 @@ class WorstCoalition {
     /// @throws ConfigError where its first step alone takes more pairs than a result can hold.
     void search() {
         network_.agree([&] {
-            constexpr double most_pairs = 2e7;
             const double pairs =
                 static_cast<double>(subject_.plan.agents) * static_cast<double>(targets_.size());
-            if (pairs > most_pairs)
+            if (pairs > most_accounted_pairs)
                 throw ConfigError(fmt::format(
                     "--view: the worst of {:.3g} coalitions of {} cannot be searched for, because "
                     "{:.3g} pairs of observer and target are too many (at most {:g}; name one "
@@ -155,7 +154,7 @@ class WorstCoalition {
                     search_.total,
                     search_.size,
                     pairs,
-                    most_pairs));
+                    most_accounted_pairs));
             take_bounds(upper_bounds(subject_, targets_, search_.size, search_.exhaustive));
         });
         if (search_.exhaustive)

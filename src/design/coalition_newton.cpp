@@ -354,7 +354,6 @@ CoalitionPath::CoalitionPath(CoalitionProblem problem, const CoalitionOptions& o
 
 void CoalitionPath::begin(VectorXd phi) {
     restart(std::move(phi), share_of_first_prices);
-    last_progress_ = iterations_;
     target_ = complementarity(problem_, point_);
     aim_ = centring;
 }
@@ -365,7 +364,9 @@ void CoalitionPath::follow() {
         }
         return best_value_ - best_bound_ <= options_.relative_gap * best_value_;
     };
-    if (!to_the_end()) {  // the path was left for good: again, from far inside
+    // Near its limits the first point can be so far off the path that no step gets back to it: then
+    // again from far inside, where a problem of free blocks starts anyway.
+    if (!to_the_end() && problem_.shape() == GroupNoise::difference) {
         begin(problem_.start());
         (void)to_the_end();
     }

@@ -242,7 +242,7 @@ HostileInputs checkpoints() {
             json_with("/agents/0/blake2b", 1),
             {"agents[0].blake2b"}),
          in(manifest, "an agent twice", json_with("/agents/1/agent", 0), {"agents[1].agent"}),
-         in(manifest, "an object of agents", json_with("/agents", "{}"), {"agents"}),
+         in(manifest, "agents that are a text", json_with("/agents", "{}"), {"agents"}),
          in(manifest, "a round of -1", json_with("/round", -1), {"round is -1"}),
          in(manifest, "another round", json_with("/round", 4), {"digest is another"}),
          in(manifest, "no digest", json_without("blake2b"), {"blake2b is missing"}),
