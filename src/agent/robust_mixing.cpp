@@ -17,6 +17,10 @@ constexpr double too_loud = 0.25, loud_messages = 30;
 /// A difference may be so many times the median of a receiver's, beside their limits.
 constexpr double beside_median = 1.2;
 
+/// Of the own message's norm: messages that are equal but for rounding, to float32 too, differ by
+/// less. Exchanges after which honest agents agree have limits below that.
+constexpr double rounding = 2.5e-7;
+
 /// The lower one of two.
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
@@ -216,12 +220,21 @@ void RobustMixing::take_part(int exchange,
     receiver.used.col(column) += part * difference;
 }
 
-double RobustMixing::stretch(int exchange, const Receiver& receiver) const {
+double RobustMixing::limit(int exchange,
+                           const Receiver& receiver,
+                           std::size_t member,
+                           double norm_of_own) const {
+    if (!spread_) return *rule_.limit;
+    return spread_->limit(exchange, receiver.agent, receiver.members[member]) +
+           rounding * norm_of_own;
+}
+
+double RobustMixing::stretch(int exchange, const Receiver& receiver, double norm_of_own) const {
     if (!spread_) return 1;
     std::vector<double> ratios;
     for (std::size_t j = 0; j < receiver.members.size(); ++j) {
         if (j == receiver.own || receiver.came[j] == 0) continue;
-        const double most = spread_->limit(exchange, receiver.agent, receiver.members[j]);
+        const double most = limit(exchange, receiver, j, norm_of_own);
         const double norm = receiver.heard.col(static_cast<Index>(j)).norm();
         ratios.push_back(most > 0 ? norm / most : 0);
     }
@@ -235,12 +248,13 @@ void RobustMixing::mix_clipped(int exchange,
     for (std::size_t j = 0; j < receiver.members.size(); ++j)
         if (j != receiver.own && receiver.came[j] != 0)
             receiver.heard.col(static_cast<Index>(j)) -= own;
-    const double times = stretch(exchange, receiver);
+    const double norm_of_own = own.norm();
+    const double times = stretch(exchange, receiver, norm_of_own);
     model = own;
     for (std::size_t j = 0; j < receiver.members.size(); ++j) {
         if (j == receiver.own || receiver.came[j] == 0) continue;
         auto difference = receiver.heard.col(static_cast<Index>(j));
-        const double most = times * limit(exchange, receiver.agent, receiver.members[j]);
+        const double most = times * limit(exchange, receiver, j, norm_of_own);
         take_part(exchange, receiver, j, most, difference);
         model += receiver.weights[j] * receiver.counts[j] * difference;
     }

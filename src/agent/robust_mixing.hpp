@@ -62,7 +62,8 @@ void trimmed_sum(std::span<const double* const> columns,
 /// expectation, b^2 for what noise has beyond that with a probability of 1e-4, and four times the
 /// median of |a|^2 over u's neighbours, an estimate of how models and gradients of honest agents
 /// differ, which holds while fewer than half of the neighbours lie. Where the median of |m_v -
-/// m_u|/tau_uv is above 1/1.2, tau grows with it: lies drive models of honest agents apart.
+/// m_u|/tau_uv is above 1/1.2, tau grows with it: lies drive models of honest agents apart. Limits
+/// from the plan have 2.5e-7 |m_u| of room for rounding.
 ///
 /// By any rule, a neighbour whose messages lack the noise that it shares with the receiver is no
 /// longer heard, and the weight of its messages goes to the receiver's own.
@@ -134,7 +135,7 @@ class RobustMixing {
                                                     std::span<const double* const> columns,
                                                     const double* model);
     /// Factor of all limits of a receiver, at least 1.
-    [[nodiscard]] double stretch(int exchange, const Receiver& receiver) const;
+    [[nodiscard]] double stretch(int exchange, const Receiver& receiver, double norm_of_own) const;
     /// Leaves what counts of m_v - m_u, without f.
     /// @param most tau.  @param difference m_v - m_u.
     void take_part(int exchange,
@@ -146,9 +147,11 @@ class RobustMixing {
                      Receiver& receiver,
                      Eigen::Map<const Eigen::VectorXd> own,
                      Eigen::Map<Eigen::VectorXd> model);
-    [[nodiscard]] double limit(int exchange, int u, int v) const {
-        return spread_ ? spread_->limit(exchange, u, v) : *rule_.limit;
-    }
+    /// tau, of a plan with room for rounding.
+    [[nodiscard]] double limit(int exchange,
+                               const Receiver& receiver,
+                               std::size_t member,
+                               double norm_of_own) const;
 
     RobustRule rule_;
     std::optional<HonestSpread> spread_;
