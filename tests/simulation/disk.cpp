@@ -80,9 +80,10 @@ int Disk::fault_of(Rank& rank, bool flush, std::size_t& size) {
     const auto& faults = world_.options().faults;
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const Fault& fault = faults[i];
-        if (!is_of_disk(fault.kind) || fault.rank != rank.place || number < fault.at) continue;
+        const long before = counted(fault, rank, number);
+        if (!is_of_disk(fault.kind) || fault.rank != rank.place || before < fault.at) continue;
         const bool full = fault.kind == FaultKind::disk_full &&
-                          static_cast<double>(number - fault.at) < fault.seconds;
+                          static_cast<double>(before - fault.at) < fault.seconds;
         const bool error = fault.kind == FaultKind::disk_error && flush && world_.fired()[i] == 0;
         const bool half =
             fault.kind == FaultKind::short_write && !flush && size > 1 && world_.fired()[i] == 0;

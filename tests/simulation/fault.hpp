@@ -55,7 +55,8 @@ struct Fault {
     FaultKind kind = FaultKind::drop;
     int rank = 0;            ///< that fails or deviates; of a message: its sender
     int peer = 0;            ///< of a message: its receiver
-    bool exchanged = false;  ///< of a message: one of an exchange between neighbours
+    bool exchanged = false;  ///< of a message: one of an exchange between neighbours; of a rank or
+                             ///< disk: only calls from its first exchange on count
     long at = 0;             ///< how many such messages, calls or writes of the rank come before
     double seconds = 0;      ///< of a delay or lag
 };

@@ -72,7 +72,9 @@ std::vector<std::uint8_t> deviating(std::span<const std::uint8_t> plain) {
     const auto& faults = the_job->world.options().faults;
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const Fault& fault = faults[i];
-        if (fault.rank != current()->place || current()->calls < fault.at) continue;
+        if (fault.rank != current()->place ||
+            counted(fault, *current(), current()->calls) < fault.at)
+            continue;
         double value = 0;
         if (fault.kind == FaultKind::send_nan) value = std::numeric_limits<double>::quiet_NaN();
         if (fault.kind == FaultKind::send_infinity) value = HUGE_VAL;

@@ -113,6 +113,10 @@ void Observer::message_leaves(std::span<const std::uint8_t> bytes, bool to_neigh
             content);
     own.drawn.clear();
     if (!to_neighbours) return;
+    if (Rank& rank = *current(); rank.calls_before < 0) {
+        rank.calls_before = rank.calls;
+        rank.writes_before = rank.writes;
+    }
     ++own.exchanges;
     own.exchanging = true;
     if (on_exchange) on_exchange(*current(), own.exchanges);

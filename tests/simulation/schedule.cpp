@@ -180,11 +180,11 @@ Fault Schedule::draw_fault(int ranks) {
     fault.exchanged = random_.chance(0.5);
     fault.seconds = std::exp(std::log(0.01) + random_.unit() * std::log(4000.0));
     if (is_of_message(fault.kind))
-        fault.at = random_.between(0, fault.exchanged ? rounds_ * gossip_steps_ : 90);
+        fault.at = random_.between(0, fault.exchanged ? rounds_ * gossip_steps_ : 160);
     else if (is_of_disk(fault.kind))
-        fault.at = random_.between(0, fault.rank == 0 ? 60 : 20);
+        fault.at = random_.between(0, fault.exchanged ? 15 * rounds_ : fault.rank == 0 ? 75 : 50);
     else
-        fault.at = random_.between(0, 60 + 20 * rounds_);
+        fault.at = random_.between(0, fault.exchanged ? 40 * rounds_ : 340);
     if (fault.kind == FaultKind::disk_full) fault.seconds = random_.chance(0.5) ? 1 : 1e9;
     return fault;
 }

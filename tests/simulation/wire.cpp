@@ -38,7 +38,8 @@ void Wire::deviate(int from, int to, Traffic traffic, std::vector<std::uint8_t>&
     const auto& faults = world_.options().faults;
     for (std::size_t i = 0; i < faults.size(); ++i) {
         const Fault& fault = faults[i];
-        if (fault.rank != from || !is_deviation(fault.kind) || current()->calls < fault.at)
+        if (fault.rank != from || !is_deviation(fault.kind) ||
+            counted(fault, *current(), current()->calls) < fault.at)
             continue;
         if (fault.kind == FaultKind::lie_about_sizes && traffic == Traffic::size &&
             bytes.size() == 8 && random_.chance(0.3)) {

@@ -148,6 +148,12 @@ void World::wait(double seconds, bool for_messages) {
     rank.heard = false;
 }
 
+long counted(const Fault& fault, const Rank& rank, long number) {
+    if (!fault.exchanged) return number;
+    const long before = is_of_disk(fault.kind) ? rank.writes_before : rank.calls_before;
+    return before < 0 ? -1 : number - before;
+}
+
 void World::call(const char* what) {
     Rank& rank = *this_rank;
     tick();
@@ -155,8 +161,8 @@ void World::call(const char* what) {
     trace(what);
     for (std::size_t i = 0; i < options_.faults.size(); ++i) {
         const Fault& fault = options_.faults[i];
-        if (fault.rank != rank.place || fault.at != number || fault.kind < FaultKind::stop ||
-            is_of_disk(fault.kind))
+        if (fault.rank != rank.place || fault.kind < FaultKind::stop || is_of_disk(fault.kind) ||
+            counted(fault, rank, number) != fault.at)
             continue;
         ++fired_[i];
         fail(fault, rank);

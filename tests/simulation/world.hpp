@@ -46,8 +46,9 @@ struct Rank {
     bool heard = false;  ///< a message arrived since
     bool deviates = false;
     int exit_code = -1;
-    long calls = 0;   ///< to the world, so far: where it may fail
-    long writes = 0;  ///< of these: to its disk
+    long calls = 0;                              ///< to the world, so far: where it may fail
+    long writes = 0;                             ///< of these: to its disk
+    long calls_before = -1, writes_before = -1;  ///< its first exchange; -1: it has had none
     int idle_tests = 0;
     double patience = 0;     ///< seconds to its next look around
     std::string lines;       ///< standard error
@@ -55,6 +56,10 @@ struct Rank {
     Baton go;
     std::thread thread;
 };
+
+/// How many calls of the rank, or writes, the fault counts before the one with this number;
+/// -1: it does not count them yet.
+[[nodiscard]] long counted(const Fault& fault, const Rank& rank, long number);
 
 /// How a job is run.
 struct WorldOptions {
