@@ -438,12 +438,14 @@ void Trainer::owe_noise(long first, long round) {
     // Who is slow must not fall behind for it further and further.
     const double most = seconds_between(begun_, start);
     if (owed_.cols() == 0) owed_ = Eigen::MatrixXd::Zero(noise_.rows(), noise_.cols());
-    for (long missed = first; missed < round && seconds_since(start) < most; ++missed) {
+    long missed = first;
+    for (; missed < round && seconds_since(start) < most; ++missed) {
         if (missed > first) gate_.begin(options_.key_epoch, static_cast<std::uint64_t>(missed));
         finish_noise(missed);
         owed_ += options_.steps.at(missed) * noise_;
         owed_rounds_.push_back(missed);
     }
+    rounds_without_noise_ += round - missed;
     const double seconds = seconds_since(start);
     seconds_.noise += seconds;
     other_seconds_ += seconds;

@@ -178,6 +178,10 @@ class Trainer {
     [[nodiscard]] std::vector<Suspicion> suspicions() const;
     /// Rounds with a deadline for which the local agents sent nothing.
     [[nodiscard]] long rounds_skipped() const { return rounds_skipped_; }
+    /// Of these: whose noise no later message held.
+    [[nodiscard]] long rounds_without_noise() const {
+        return rounds_without_noise_ + std::ssize(owed_rounds_);
+    }
     /// Before set_deadline(): after how many seconds of a round neighbours' messages were here.
     [[nodiscard]] const std::vector<double>& arrivals() const { return arrivals_; }
 
@@ -335,7 +339,7 @@ class Trainer {
     std::vector<double> arrivals_;
     Eigen::MatrixXd owed_;  // sum of eta_t v of rounds for which nothing was sent; as noise_
     std::vector<long> owed_rounds_;
-    long rounds_skipped_ = 0;
+    long rounds_skipped_ = 0, rounds_without_noise_ = 0;
     double other_seconds_ = 0;          // of noise and mixing, up to the round before
     std::vector<AgentReport> reports_;  // one per local agent
     double message_limit_;

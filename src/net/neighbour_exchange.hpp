@@ -62,6 +62,7 @@ struct LateCounts {
     std::int64_t unsent = 0;     ///< not sent, since earlier ones were still under way
     std::int64_t used_late = 0;  ///< of the missing ones: used in a later round (set_lag)
     std::int64_t skipped = 0;    ///< rounds for which it sent nothing, being behind
+    std::int64_t noiseless = 0;  ///< of these: their noise was not sent later either
     [[nodiscard]] bool operator==(const LateCounts&) const = default;
 };
 

@@ -187,7 +187,7 @@ std::vector<Option<TrainConfig>> late_options() {
           .help = "{}: a round goes on without the messages that have not come after this time",
           .details = R"(
 Agents mix what has come, and their own model gets the weights of the others. A message that comes later is dropped. An
-agent that is behind goes on with its neighbours' round, and sends nothing for those that it has missed. `auto`: 1.3
+agent that is behind goes on with its neighbours' round, and sends nothing for those that it has missed. `auto`: 1.2
 times what it takes until six sevenths of all messages are there, measured in the first five rounds, which wait for all. [Rounds without the late
 ones](../cluster.md#rounds-without-the-late-ones) explains what it costs; it costs no privacy. All meet to evaluate
 (`--eval-every`, here ten times a run by default) and to write checkpoints. It needs several processes, noise on

@@ -276,7 +276,8 @@ RankFigures rank_figures_from_bytes(std::string_view bytes, std::size_t rank) {
                                          late.late,
                                          late.unsent,
                                          late.used_late,
-                                         late.skipped});
+                                         late.skipped,
+                                         late.noiseless});
     if (!std::isfinite(seconds.total()) || !std::isfinite(memory) || least < 0)
         throw NetworkError(fmt::format("{} are damaged", source));
     return figures;

@@ -358,6 +358,7 @@ TrainResult result_of(const OpenRun& open, Clock::time_point start) {
     result.evaluate_seconds = progress.totals.evaluate_seconds;
     RankFigures own = own_figures(run.network, run.members, progress.seconds, run.config);
     own.late.skipped = progress.rounds_skipped;
+    own.late.noiseless = progress.rounds_without_noise;
     JobFigures job = gather_figures(run.network, own);
     result.ranks = std::move(job.ranks);
     result.phases = job.phases;

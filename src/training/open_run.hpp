@@ -33,6 +33,7 @@ struct RunProgress {
     RunTotals totals;
     RoundSeconds seconds;                     ///< of this process since this start
     long rounds_skipped = 0;                  ///< by this process, see LateCounts
+    long rounds_without_noise = 0;            ///< LateCounts::noiseless
     std::string own_reports;                  ///< of all agents, if they are in this process
     std::vector<SuspectedAgent> suspected{};  ///< at the end, with --robust
 };

@@ -72,7 +72,7 @@ void require_recordable(const TrainConfig& config, std::string_view option) {
 }
 
 double deadline_for(std::vector<double> arrivals) {
-    constexpr double share = 0.85, times = 1.3;
+    constexpr double share = 0.85, times = 1.2;
     const auto place =
         arrivals.begin() + static_cast<long>(share * static_cast<double>(arrivals.size() - 1));
     std::ranges::nth_element(arrivals, place);

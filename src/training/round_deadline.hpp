@@ -19,7 +19,7 @@ void require_recordable(const TrainConfig& config, std::string_view option);
 /// Rounds that are measured for --round-deadline auto; they begin together.
 inline constexpr long measured_rounds = 5;
 
-/// 1.3 times the 0.85 quantile: what is said of the slowest seventh of messages has no influence.
+/// 1.2 times the 0.85 quantile: what is said of the slowest seventh of messages has no influence.
 /// @param arrivals after how many seconds of a round messages were there; not empty.
 [[nodiscard]] double deadline_for(std::vector<double> arrivals);
 

@@ -235,10 +235,14 @@ std::string late_text(const TrainResult& result, const TrainConfig& config) {
         missing += rank.late.missing;
         later += rank.late.used_late;
         if (rank.late.skipped > 0)
-            behind.push_back(fmt::format("{} by agent{} {}",
-                                         rank.late.skipped,
-                                         rank.agents.size() == 1 ? "" : "s",
-                                         fmt::join(rank.agents, ", ")));
+            behind.push_back(fmt::format(
+                "{} by agent{} {}{}",
+                rank.late.skipped,
+                rank.agents.size() == 1 ? "" : "s",
+                fmt::join(rank.agents, ", "),
+                rank.late.noiseless == 0
+                    ? ""
+                    : fmt::format(" (the noise of {} was not sent later)", rank.late.noiseless)));
     }
     const auto percent = [&](std::int64_t part) {
         return 100 * static_cast<double>(part) /
@@ -399,6 +403,7 @@ Json json_of(const std::vector<RankFigures>& ranks) {
                         {"peak_memory_mib", json_of(mine.peak_memory_mib)}});
         if (mine.late == LateCounts{}) continue;
         json.back()["rounds_skipped"] = mine.late.skipped;
+        json.back()["rounds_without_noise"] = mine.late.noiseless;
         json.back()["messages"] = {{"expected", mine.late.expected},
                                    {"missing", mine.late.missing},
                                    {"late", mine.late.late},

@@ -400,6 +400,7 @@ void TrainingRounds::finish() {
         run.config.stall_abort_seconds, run.network.process_name(), patience_outside_rounds));
     open_.progress.seconds = trainer_.seconds();
     open_.progress.rounds_skipped = trainer_.rounds_skipped();
+    open_.progress.rounds_without_noise = trainer_.rounds_without_noise();
     if (run.config.robust.on())
         open_.progress.suspected =
             gather_suspected(run.network, run.members, trainer_.suspicions());
