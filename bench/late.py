@@ -12,7 +12,7 @@ import hosts
 
 HOSTS, RANKS = 3, 4 if common.QUICK else 20
 ROUNDS = 50 if common.QUICK else 1000
-SEEDS = [1]
+SEEDS = [1, 2, 3]
 LATENCY, BITS = 0.0002, 1e9
 GRAPHS = {"ring": ["--topology", "ring"], "Erdos-Renyi, p 0.5": ["--topology", "erdos-renyi", "--edge-probability", "0.5"]}
 GRAPHS = {graph: GRAPHS[graph] for graph in sys.argv[1:]} or GRAPHS
