@@ -80,7 +80,7 @@ class MemoryNetwork final : public Network {
     }
 
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
-    bool encrypted() const override { return false; }
+    std::optional<AeadCipher> encryption() const override { return std::nullopt; }
     void watch_for_stalls(StallLimits /*limits*/) override {}
 
     void exchange_sum(ExchangeId /*id*/,

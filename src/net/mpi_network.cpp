@@ -58,19 +58,23 @@ class MpiNetwork final : public Network {
                     "rank {} has another graph than rank 0; all need the same", process()));
         });
         links_.connect(graph);
+        if (maximum(has_aes256_gcm() ? 0 : 1) == 0) cipher_ = AeadCipher::aes256_gcm;
     }
 
     void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
         if (!links_.connected())
             throw Error(ExitCode::other, "encryption before the network is connected");
         require_own_secrets(secrets, blocks(), process());
-        std::vector<LinkCipher> of_exchange =
-            process_ciphers(secrets, blocks(), links_.neighbours(), key_epoch, LinkUse::exchange);
-        std::vector<LinkCipher> of_collection = collection_ciphers(secrets, blocks(), key_epoch);
+        std::vector<LinkCipher> of_exchange = process_ciphers(
+            secrets, blocks(), links_.neighbours(), key_epoch, LinkUse::exchange, cipher_);
+        std::vector<LinkCipher> of_collection =
+            collection_ciphers(secrets, blocks(), key_epoch, cipher_);
         pieces_.protect(std::move(of_exchange));
         fold_.protect(std::move(of_collection));
     }
-    bool encrypted() const override { return pieces_.encrypted(); }
+    std::optional<AeadCipher> encryption() const override {
+        return pieces_.encrypted() ? std::optional(cipher_) : std::nullopt;
+    }
     void watch_for_stalls(StallLimits limits) override {
         world_.watch_for_stalls(std::move(limits));
     }
@@ -181,6 +185,7 @@ class MpiNetwork final : public Network {
     MpiExchange exchange_{links_, pieces_};
     MpiExchangeSum exchange_sum_{links_, pieces_};
     MpiFold fold_{world_, blocks()};
+    AeadCipher cipher_ = AeadCipher::chacha20_poly1305;
 };
 
 void require_agent_a_rank(int agents, int ranks) {

@@ -10,6 +10,7 @@
 #include "core/stopwatch.hpp"
 #include "net/message_precision.hpp"
 #include "sotto/graph/graph.hpp"
+#include "trust/aead.hpp"
 #include "trust/pair_secrets.hpp"
 
 namespace sotto {
@@ -97,8 +98,9 @@ class NeighbourExchange {
     /// @param secrets one per local agent, same order.  @throws CryptoError for a neighbour with an
     /// unusable public key.
     virtual void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) = 0;
-    /// Whether messages between processes are encrypted. LOCAL.
-    [[nodiscard]] virtual bool encrypted() const = 0;
+    /// The cipher of messages between processes, if they are encrypted: AES-256-GCM where every
+    /// process has it, else ChaCha20-Poly1305. LOCAL.
+    [[nodiscard]] virtual std::optional<AeadCipher> encryption() const = 0;
 
     /// Precision of `exchange` between processes from now on; messages must already be rounded to
     /// it (round_to_precision). LOCAL, but all processes between the same two exchanges.

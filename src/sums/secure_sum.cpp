@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "sotto/core/error.hpp"
-#include "trust/aead.hpp"
+#include "trust/link_cipher.hpp"
 
 namespace sotto {
 

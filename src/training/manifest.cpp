@@ -80,7 +80,7 @@ Json classes_of(const DataShape& shape) {
 }
 
 std::string link_encryption(const Network& network) {
-    if (network.encrypted()) return "ChaCha20-Poly1305";
+    if (const auto cipher = network.encryption()) return name_of(*cipher);
     return network.processes() == 1 ? "none: one process, nothing crosses a wire" : "off";
 }
 

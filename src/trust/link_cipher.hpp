@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "trust/aead.hpp"
 #include "trust/pair_secrets.hpp"
 #include "trust/secret.hpp"
 
@@ -20,36 +22,42 @@ struct ChunkAddress {
     [[nodiscard]] auto operator<=>(const ChunkAddress&) const = default;
 };
 
+/// Both ends compute it. 96 bits, little-endian: round (48), gossip step (16), chunk (32).
+/// @throws CryptoError for a part that does not fit.
+[[nodiscard]] std::array<std::uint8_t, aead_nonce_bytes> nonce_of(const ChunkAddress& address);
+
 /// Each use has its own keys.
 enum class LinkUse {
     exchange,   ///< model messages along an edge: round and gossip step of training
     collection  ///< agents' vectors to agent 0 and the results; the round counts collections
 };
 
-/// Authenticated encryption of the messages between one agent and another (ChaCha20-Poly1305, IETF:
-/// 96-bit nonce, 128-bit tag).
+/// Authenticated encryption of the messages between one agent and another (Aead: 96-bit nonce,
+/// 128-bit tag).
 ///
-/// Each direction of each key epoch has its own key, KDF(pair secret, "sottolnk" or "sottocol", 2
-/// epoch + direction), direction 0 from the lower agent to the higher; the nonce is (round, step,
-/// chunk). A message that was changed, replayed in another round, step, chunk or edge, or reflected
-/// to its sender does not open.
+/// Each direction, key epoch and cipher has its own key, KDF(pair secret, "sottolnk" or "sottocol",
+/// 2 epoch + direction), with AES-256-GCM of context "sottolka" or "sottocoa"; direction 0 is from
+/// the lower agent to the higher. The nonce is (round, step, chunk). A message that was changed,
+/// replayed in another round, step, chunk or edge, or reflected to its sender does not open.
 ///
 /// Where an end is several agents of one process, the pair secret is replaced by BLAKE2b-256 of the
 /// secrets of pairs between both ends (the i-th with the i-th, the shorter end repeated); to
-/// compute it one must hold, for every one of these pairs, the secret of one of its agents. Cost at
-/// either end: 0.3 ns per byte with OpenSSL, else 1.
+/// compute it one must hold, for every one of these pairs, the secret of one of its agents.
 class LinkCipher {
   public:
-    static constexpr std::size_t tag_size = 16;
+    static constexpr std::size_t tag_size = aead_tag_bytes;
 
-    LinkCipher(PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use);
+    /// @throws CryptoError for a cipher that this processor lacks.
+    LinkCipher(
+        PairSecrets& secrets, int peer, std::uint32_t key_epoch, LinkUse use, AeadCipher cipher);
     /// Between all agents of two processes. @param secrets of the local agents, ascending, not
     /// empty.
     /// @param peers ascending, not empty, all above or all below the local agents.
     LinkCipher(std::span<PairSecrets> secrets,
                std::span<const int> peers,
                std::uint32_t key_epoch,
-               LinkUse use);
+               LinkUse use,
+               AeadCipher cipher);
 
     /// @param message may be the beginning of `sealed`.
     /// @param sealed message.size() + tag_size bytes.
@@ -68,12 +76,16 @@ class LinkCipher {
 
   private:
     /// @param lower whether this is the lower end.
-    LinkCipher(const SecretKey& shared, bool lower, std::uint32_t key_epoch, LinkUse use);
+    LinkCipher(const SecretKey& shared,
+               bool lower,
+               std::uint32_t key_epoch,
+               LinkUse use,
+               AeadCipher cipher);
 
     std::string own_, peer_;  // "agent 3", "agents 4 to 7"
     LinkUse use_;
-    SecretKey outgoing_;
-    SecretKey incoming_;
+    Aead outgoing_;
+    Aead incoming_;
     ChunkAddress last_sealed_{-1, 0, 0};
 };
 

@@ -21,6 +21,17 @@ void ensure_sodium() {
 
 namespace {
 
+std::atomic<bool> all_locked = true;
+
+/// From guarded pages, wiped on sodium_free.
+std::uint8_t* guarded(std::size_t size) {
+    auto* const bytes = static_cast<std::uint8_t*>(sodium_malloc(size));
+    if (bytes == nullptr) throw CryptoError("no guarded memory left for another secret key");
+    // sodium_malloc locks too but does not report failure; locking twice is harmless.
+    if (sodium_mlock(bytes, size) != 0) all_locked = false;
+    return bytes;
+}
+
 /// Slots of one key each, inside guarded pages. A guarded allocation per key would cost four memory
 /// mappings, and Linux allows a process 65 530: too few to host hundreds of agents. Free slots form
 /// a list inside the slots, so releasing never allocates and cannot fail.
@@ -41,18 +52,12 @@ class SlotPool {
         first_free_ = slot;
     }
 
-    [[nodiscard]] bool locked() const { return locked_; }
-
   private:
     /// Fills a page of 4096 with libsodium's own 16 bytes.
     static constexpr std::size_t slots_per_page = 127;
 
     void grow() {
-        auto* const slots =
-            static_cast<std::uint8_t*>(sodium_malloc(slots_per_page * SecretKey::size));
-        if (slots == nullptr) throw CryptoError("no guarded memory left for another secret key");
-        // sodium_malloc locks too but does not report failure; locking twice is harmless.
-        if (sodium_mlock(slots, slots_per_page * SecretKey::size) != 0) locked_ = false;
+        std::uint8_t* const slots = guarded(slots_per_page * SecretKey::size);
         for (std::size_t i = slots_per_page; i-- > 0;) {
             std::uint8_t* const slot = slots + i * SecretKey::size;
             std::memcpy(slot, &first_free_, sizeof first_free_);
@@ -62,7 +67,6 @@ class SlotPool {
 
     std::mutex mutex_;
     std::uint8_t* first_free_ = nullptr;
-    std::atomic<bool> locked_ = true;
 };
 
 SlotPool& slot_pool() {
@@ -80,7 +84,14 @@ void absorb_integer(crypto_generichash_state& state, std::uint64_t value) {
 
 }  // namespace
 
-bool secret_keys_locked() { return slot_pool().locked(); }
+bool secret_keys_locked() { return all_locked; }
+
+GuardedBytes::GuardedBytes(std::size_t size) {
+    ensure_sodium();
+    if (size > 0) bytes_.reset(guarded(size));
+}
+
+void GuardedBytes::Release::operator()(std::uint8_t* bytes) const noexcept { sodium_free(bytes); }
 
 SecretKey::SecretKey() {
     ensure_sodium();

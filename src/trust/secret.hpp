@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,21 @@ class SecretKey {
   private:
     SecretKey();
     std::uint8_t* bytes_ = nullptr;
+};
+
+/// Secret bytes of any size, guarded like a key; each takes four memory mappings, of which Linux
+/// allows a process 65 530. Begins at a multiple of 16 where the size is one.
+class GuardedBytes {
+  public:
+    /// No memory for size 0.
+    explicit GuardedBytes(std::size_t size);
+    [[nodiscard]] std::uint8_t* data() const { return bytes_.get(); }
+
+  private:
+    struct Release {
+        void operator()(std::uint8_t* bytes) const noexcept;
+    };
+    std::unique_ptr<std::uint8_t, Release> bytes_;
 };
 
 /// Whether all memory of secret keys so far could be locked, so that it is never swapped. False

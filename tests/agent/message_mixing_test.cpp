@@ -47,7 +47,7 @@ class ScriptedExchange final : public NeighbourExchange {
   public:
     void connect(const Graph& /*graph*/) override {}
     void protect(std::span<PairSecrets> /*secrets*/, std::uint32_t /*key_epoch*/) override {}
-    [[nodiscard]] bool encrypted() const override { return false; }
+    [[nodiscard]] std::optional<AeadCipher> encryption() const override { return std::nullopt; }
     void exchange(ExchangeId /*id*/,
                   std::span<const Outgoing> /*outgoing*/,
                   Eigen::Index dimension,

@@ -9,10 +9,11 @@ using namespace sotto;
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::restart_randomness();
     static auto secrets = test::pair_secrets(2);
-    LinkCipher sender(secrets[0], 1, 0, LinkUse::exchange);
-    const LinkCipher receiver(secrets[1], 0, 0, LinkUse::exchange);
-
     fuzz::Changes changes(data, size);
+    const auto cipher = changes.byte() % 2 == 1 && has_aes256_gcm() ? AeadCipher::aes256_gcm
+                                                                    : AeadCipher::chacha20_poly1305;
+    LinkCipher sender(secrets[0], 1, 0, LinkUse::exchange, cipher);
+    const LinkCipher receiver(secrets[1], 0, 0, LinkUse::exchange, cipher);
     const ChunkAddress sent{changes.byte(), changes.byte() % 4, changes.byte() % 4};
     const ChunkAddress expected{changes.byte(), changes.byte() % 4, changes.byte() % 4};
     const std::vector<std::uint8_t> message(changes.byte() % 80, 42);

@@ -103,7 +103,7 @@ class ScriptedNetwork final : public Network {
     std::unique_ptr<Network> without(std::span<const int> /*leaving*/) override { return nullptr; }
     void connect(const Graph&) override {}
     void protect(std::span<PairSecrets>, std::uint32_t) override {}
-    bool encrypted() const override { return false; }
+    std::optional<AeadCipher> encryption() const override { return std::nullopt; }
     void watch_for_stalls(StallLimits /*limits*/) override {}
     void exchange(ExchangeId, std::span<const Outgoing>, Eigen::Index, const Delivery&) override {
         std::abort();

@@ -24,7 +24,7 @@ class DeviatingNetwork final : public Network {
     void protect(std::span<PairSecrets> secrets, std::uint32_t key_epoch) override {
         inner_->protect(secrets, key_epoch);
     }
-    bool encrypted() const override { return inner_->encrypted(); }
+    std::optional<AeadCipher> encryption() const override { return inner_->encryption(); }
     void watch_for_stalls(StallLimits limits) override {
         inner_->watch_for_stalls(std::move(limits));
     }

@@ -52,7 +52,8 @@ struct Edges {
         const auto own =
             std::span(all).subspan(static_cast<std::size_t>(blocks.first(world.rank())),
                                    static_cast<std::size_t>(blocks.size(world.rank())));
-        pieces.protect(process_ciphers(own, blocks, links.neighbours(), 0, LinkUse::exchange));
+        pieces.protect(process_ciphers(
+            own, blocks, links.neighbours(), 0, LinkUse::exchange, AeadCipher::chacha20_poly1305));
     }
     /// Agents here and there.
     [[nodiscard]] std::pair<int, int> ends(const Graph& graph, const LinkEnd& end) const {

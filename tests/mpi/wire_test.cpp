@@ -24,10 +24,10 @@ using test::wire_tap;
 std::unique_ptr<Network> encrypted_network(const Graph& graph, std::uint32_t epoch = 0) {
     auto network = make_mpi_network(test::mpi_session());
     network->connect(graph);
-    EXPECT_FALSE(network->encrypted());
+    EXPECT_FALSE(network->encryption().has_value());
     auto all = test::pair_secrets(network->agents());
     network->protect({&all[static_cast<std::size_t>(network->process())], 1}, epoch);
-    EXPECT_TRUE(network->encrypted());
+    EXPECT_TRUE(network->encryption().has_value());
     return network;
 }
 

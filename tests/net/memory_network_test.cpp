@@ -212,7 +212,7 @@ TEST(MemoryNetwork, HasNothingToEncrypt) {
     network->connect(test::graphs_of(3).front().graph);
     auto secrets = test::pair_secrets(3);
     network->protect(secrets, 0);
-    EXPECT_FALSE(network->encrypted());
+    EXPECT_FALSE(network->encryption().has_value());
 }
 
 }  // namespace

@@ -88,6 +88,29 @@ std::vector<std::uint8_t> deviating(std::span<const std::uint8_t> plain) {
     return other;
 }
 
+/// A message to a peer, as a rank seals it. @param seal of the bytes it is given.
+template <class Seal>
+int seals_message(unsigned char* sealed,
+                  const unsigned char* message,
+                  std::size_t length,
+                  const unsigned char* nonce,
+                  std::span<const std::uint8_t> key,
+                  Seal&& seal) {
+    if (current() == nullptr) return seal(message);
+    if (current()->deviates) return seal(deviating(bytes(message, length)).data());
+    the_job->observer.sealed(key, bytes(nonce, 12), bytes(message, length));
+    if (the_job->planted != Planted::plain_text) return seal(message);
+    std::memmove(sealed, message, length);
+    return 0;
+}
+
+/// Where messages are planted in clear.
+bool opens_plain_text(unsigned char* message, const unsigned char* sealed, std::size_t length) {
+    if (current() == nullptr || the_job->planted != Planted::plain_text) return false;
+    std::memmove(message, sealed, length);
+    return true;
+}
+
 std::string absolute(const char* path) {
     if (*path == '/') return path;
     while (std::strncmp(path, "./", 2) == 0) path += 2;
@@ -222,17 +245,9 @@ int crypto_aead_chacha20poly1305_ietf_encrypt_detached(unsigned char* c,
                                                        const unsigned char* key) {
     static auto* const next = real<decltype(crypto_aead_chacha20poly1305_ietf_encrypt_detached)>(
         "crypto_aead_chacha20poly1305_ietf_encrypt_detached");
-    if (current() == nullptr || !current()->deviates) {
-        if (current() != nullptr)
-            job().observer.sealed(bytes(key, 32), bytes(nonce, 12), bytes(m, length));
-        if (current() != nullptr && job().planted == Planted::plain_text) {
-            std::memmove(c, m, length);
-            return 0;
-        }
-        return next(c, mac, mac_length, m, length, ad, ad_length, nsec, nonce, key);
-    }
-    const auto other = deviating(bytes(m, length));
-    return next(c, mac, mac_length, other.data(), length, ad, ad_length, nsec, nonce, key);
+    return seals_message(c, m, length, nonce, bytes(key, 32), [&](const unsigned char* plain) {
+        return next(c, mac, mac_length, plain, length, ad, ad_length, nsec, nonce, key);
+    });
 }
 int crypto_aead_chacha20poly1305_ietf_decrypt_detached(unsigned char* m,
                                                        unsigned char* nsec,
@@ -245,10 +260,40 @@ int crypto_aead_chacha20poly1305_ietf_decrypt_detached(unsigned char* m,
                                                        const unsigned char* key) {
     static auto* const next = real<decltype(crypto_aead_chacha20poly1305_ietf_decrypt_detached)>(
         "crypto_aead_chacha20poly1305_ietf_decrypt_detached");
-    if (current() == nullptr || job().planted != Planted::plain_text)
-        return next(m, nsec, c, length, mac, ad, ad_length, nonce, key);
-    std::memmove(m, c, length);
-    return 0;
+    if (opens_plain_text(m, c, length)) return 0;
+    return next(m, nsec, c, length, mac, ad, ad_length, nonce, key);
+}
+int crypto_aead_aes256gcm_encrypt_detached_afternm(unsigned char* c,
+                                                   unsigned char* mac,
+                                                   unsigned long long* mac_length,
+                                                   const unsigned char* m,
+                                                   unsigned long long length,
+                                                   const unsigned char* ad,
+                                                   unsigned long long ad_length,
+                                                   const unsigned char* nsec,
+                                                   const unsigned char* nonce,
+                                                   const crypto_aead_aes256gcm_state* state) {
+    static auto* const next = real<decltype(crypto_aead_aes256gcm_encrypt_detached_afternm)>(
+        "crypto_aead_aes256gcm_encrypt_detached_afternm");
+    // The state is a function of the key alone.
+    return seals_message(
+        c, m, length, nonce, bytes(state, sizeof *state), [&](const unsigned char* plain) {
+            return next(c, mac, mac_length, plain, length, ad, ad_length, nsec, nonce, state);
+        });
+}
+int crypto_aead_aes256gcm_decrypt_detached_afternm(unsigned char* m,
+                                                   unsigned char* nsec,
+                                                   const unsigned char* c,
+                                                   unsigned long long length,
+                                                   const unsigned char* mac,
+                                                   const unsigned char* ad,
+                                                   unsigned long long ad_length,
+                                                   const unsigned char* nonce,
+                                                   const crypto_aead_aes256gcm_state* state) {
+    static auto* const next = real<decltype(crypto_aead_aes256gcm_decrypt_detached_afternm)>(
+        "crypto_aead_aes256gcm_decrypt_detached_afternm");
+    if (opens_plain_text(m, c, length)) return 0;
+    return next(m, nsec, c, length, mac, ad, ad_length, nonce, state);
 }
 int crypto_aead_xchacha20poly1305_ietf_encrypt(unsigned char* c,
                                                unsigned long long* c_length,

@@ -44,15 +44,19 @@ std::string why_not_opened(const LinkCipher& cipher,
     return "it opened";
 }
 
-class LinkCipherTest : public testing::Test {
+class LinkCipherTest : public testing::TestWithParam<AeadCipher> {
   protected:
+    void SetUp() override {
+        if (GetParam() == AeadCipher::aes256_gcm && !has_aes256_gcm())
+            GTEST_SKIP() << "this processor does not compute AES";
+    }
     LinkCipher link(int from, int to, std::uint32_t epoch = 0) {
-        return {secrets_[static_cast<std::size_t>(from)], to, epoch, LinkUse::exchange};
+        return {secrets_[static_cast<std::size_t>(from)], to, epoch, LinkUse::exchange, GetParam()};
     }
     std::vector<PairSecrets> secrets_ = test::pair_secrets(8);
 };
 
-TEST_F(LinkCipherTest, OpensWhatThePeerSealedInBothDirectionsAndAllSizes) {
+TEST_P(LinkCipherTest, OpensWhatThePeerSealedInBothDirectionsAndAllSizes) {
     LinkCipher low = link(3, 7);
     LinkCipher high = link(7, 3);
     std::int64_t round = 0;
@@ -64,7 +68,7 @@ TEST_F(LinkCipherTest, OpensWhatThePeerSealedInBothDirectionsAndAllSizes) {
     }
 }
 
-TEST_F(LinkCipherTest, WorksInPlace) {
+TEST_P(LinkCipherTest, WorksInPlace) {
     LinkCipher low = link(3, 7);
     const LinkCipher high = link(7, 3);
     const Bytes message = message_of(1000);
@@ -77,7 +81,7 @@ TEST_F(LinkCipherTest, WorksInPlace) {
     EXPECT_TRUE(std::equal(message.begin(), message.end(), buffer.begin()));
 }
 
-TEST_F(LinkCipherTest, RefusesEveryFlippedBitAndNamesTheEdgeAndTheRound) {
+TEST_P(LinkCipherTest, RefusesEveryFlippedBitAndNamesTheEdgeAndTheRound) {
     LinkCipher low = link(3, 7);
     const LinkCipher high = link(7, 3);
     const ChunkAddress address{12, 0, 0};
@@ -91,7 +95,7 @@ TEST_F(LinkCipherTest, RefusesEveryFlippedBitAndNamesTheEdgeAndTheRound) {
     EXPECT_EQ(why_not_opened(high, address, sealed), "it opened");
 }
 
-TEST_F(LinkCipherTest, RefusesAMessageOfAnotherRoundStepChunkEdgeEpochOrRun) {
+TEST_P(LinkCipherTest, RefusesAMessageOfAnotherRoundStepChunkEdgeEpochOrRun) {
     const Bytes message = message_of(100);
     const ChunkAddress address{12, 1, 2};
     LinkCipher low = link(3, 7);
@@ -107,14 +111,16 @@ TEST_F(LinkCipherTest, RefusesAMessageOfAnotherRoundStepChunkEdgeEpochOrRun) {
     EXPECT_NE(why_not_opened(low, address, sealed), "it opened");
     EXPECT_NE(why_not_opened(link(7, 3, 1), address, sealed), "it opened");
     auto other_run = test::pair_secrets(8, 2);
-    EXPECT_NE(why_not_opened(LinkCipher(other_run[7], 3, 0, LinkUse::exchange), address, sealed),
+    EXPECT_NE(why_not_opened(
+                  LinkCipher(other_run[7], 3, 0, LinkUse::exchange, GetParam()), address, sealed),
               "it opened");
     // Sent along the edge, not for evaluation.
-    EXPECT_NE(why_not_opened(LinkCipher(secrets_[7], 3, 0, LinkUse::collection), address, sealed),
+    EXPECT_NE(why_not_opened(
+                  LinkCipher(secrets_[7], 3, 0, LinkUse::collection, GetParam()), address, sealed),
               "it opened");
 }
 
-TEST_F(LinkCipherTest, GivesTheSameMessageAnotherCiphertextOnEveryEdgeRoundStepChunkAndEpoch) {
+TEST_P(LinkCipherTest, GivesTheSameMessageAnotherCiphertextOnEveryEdgeRoundStepChunkAndEpoch) {
     const Bytes message = message_of(32);
     std::set<std::string> seen;
     std::size_t count = 0;
@@ -134,7 +140,7 @@ TEST_F(LinkCipherTest, GivesTheSameMessageAnotherCiphertextOnEveryEdgeRoundStepC
     EXPECT_EQ(seen.size(), count);
 }
 
-TEST_F(LinkCipherTest, NeverUsesANonceTwice) {
+TEST_P(LinkCipherTest, NeverUsesANonceTwice) {
     LinkCipher cipher = link(3, 7);
     const Bytes message = message_of(10);
     (void)seal(cipher, {5, 1, 1}, message);
@@ -145,7 +151,7 @@ TEST_F(LinkCipherTest, NeverUsesANonceTwice) {
     (void)seal(cipher, {6, 0, 0}, message);
 }
 
-TEST_F(LinkCipherTest, RefusesAddressesThatTheNonceCannotHold) {
+TEST_P(LinkCipherTest, RefusesAddressesThatTheNonceCannotHold) {
     LinkCipher cipher = link(3, 7);
     const Bytes message = message_of(10);
     constexpr std::int64_t one = 1;
@@ -160,12 +166,55 @@ TEST_F(LinkCipherTest, RefusesAddressesThatTheNonceCannotHold) {
     EXPECT_EQ(open(link(7, 3), last, seal(cipher, last, message)), message);
 }
 
-TEST_F(LinkCipherTest, RefusesBuffersOfTheWrongSize) {
+TEST_P(LinkCipherTest, RefusesBuffersOfTheWrongSize) {
     LinkCipher cipher = link(3, 7);
     Bytes sealed(26);
     EXPECT_THROW(cipher.seal({0, 0, 0}, message_of(9), sealed), Error);
     Bytes message(9);
     EXPECT_THROW(cipher.open({0, 0, 0}, sealed, message), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ciphers,
+                         LinkCipherTest,
+                         testing::Values(AeadCipher::chacha20_poly1305, AeadCipher::aes256_gcm));
+
+TEST(LinkCipher, HasOtherKeysForEveryCipher) {
+    if (!has_aes256_gcm()) GTEST_SKIP() << "this processor does not compute AES";
+    auto secrets = test::pair_secrets(2);
+    LinkCipher chacha(secrets[0], 1, 3, LinkUse::exchange, AeadCipher::chacha20_poly1305);
+    LinkCipher aes(secrets[0], 1, 3, LinkUse::exchange, AeadCipher::aes256_gcm);
+    const Bytes message = message_of(40);
+    const SecretKey& shared = secrets[0].with(1);
+    const auto by_hand = [&](const char(&context)[9], AeadCipher cipher) {
+        Bytes sealed(message.size() + LinkCipher::tag_size);
+        Aead(shared.derive(context, 6), cipher).seal(nonce_of({1, 2, 3}), message, sealed);
+        return sealed;
+    };
+    EXPECT_EQ(seal(chacha, {1, 2, 3}, message), by_hand("sottolnk", AeadCipher::chacha20_poly1305));
+    EXPECT_EQ(seal(aes, {1, 2, 3}, message), by_hand("sottolka", AeadCipher::aes256_gcm));
+}
+
+TEST(NonceOf, IsRoundStepAndChunkInLittleEndianBytes) {
+    const std::array<std::uint8_t, 12> wanted{6, 5, 4, 3, 2, 1, 8, 7, 12, 11, 10, 9};
+    EXPECT_EQ(nonce_of({0x010203040506, 0x0708, 0x090a0b0c}), wanted);
+}
+
+TEST(NonceOf, DiffersForDifferentAddresses) {
+    std::set<std::array<std::uint8_t, 12>> seen;
+    for (const std::int64_t round : {0, 1, 255, 256, 65536})
+        for (const std::int64_t step : {0, 1, 255, 256})
+            for (const std::int64_t chunk : {0, 1, 255, 256, 65536})
+                EXPECT_TRUE(seen.insert(nonce_of({round, step, chunk})).second);
+}
+
+TEST(NonceOf, RefusesWhatItsBitsCannotHold) {
+    EXPECT_NO_THROW((void)nonce_of({(1LL << 48) - 1, (1LL << 16) - 1, (1LL << 32) - 1}));
+    EXPECT_THROW((void)nonce_of({1LL << 48, 0, 0}), CryptoError);
+    EXPECT_THROW((void)nonce_of({0, 1LL << 16, 0}), CryptoError);
+    EXPECT_THROW((void)nonce_of({0, 0, 1LL << 32}), CryptoError);
+    for (const ChunkAddress& address :
+         {ChunkAddress{-1, 0, 0}, ChunkAddress{0, -1, 0}, ChunkAddress{0, 0, -1}})
+        EXPECT_THROW((void)nonce_of(address), CryptoError);
 }
 
 }  // namespace

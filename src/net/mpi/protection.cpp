@@ -38,22 +38,24 @@ std::vector<LinkCipher> process_ciphers(std::span<PairSecrets> own,
                                         const AgentBlocks& blocks,
                                         std::span<const int> processes,
                                         std::uint32_t key_epoch,
-                                        LinkUse use) {
+                                        LinkUse use,
+                                        AeadCipher cipher) {
     std::vector<LinkCipher> ciphers;
     for (const int process : processes)
-        ciphers.emplace_back(own, agents_of(blocks, process), key_epoch, use);
+        ciphers.emplace_back(own, agents_of(blocks, process), key_epoch, use, cipher);
     return ciphers;
 }
 
 std::vector<LinkCipher> collection_ciphers(std::span<PairSecrets> own,
                                            const AgentBlocks& blocks,
-                                           std::uint32_t key_epoch) {
+                                           std::uint32_t key_epoch,
+                                           AeadCipher cipher) {
     std::vector<int> processes{0};
     if (own.front().agent() == 0) {
         processes.resize(static_cast<std::size_t>(blocks.processes() - 1));
         std::iota(processes.begin(), processes.end(), 1);
     }
-    return process_ciphers(own, blocks, processes, key_epoch, LinkUse::collection);
+    return process_ciphers(own, blocks, processes, key_epoch, LinkUse::collection, cipher);
 }
 
 }  // namespace sotto

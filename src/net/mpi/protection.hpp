@@ -23,13 +23,15 @@ void require_own_secrets(std::span<const PairSecrets> secrets,
                                                       const AgentBlocks& blocks,
                                                       std::span<const int> processes,
                                                       std::uint32_t key_epoch,
-                                                      LinkUse use);
+                                                      LinkUse use,
+                                                      AeadCipher cipher);
 
 /// Ciphers for collections by process 0: one with process 0; on process 0 one with every other
 /// process, ascending.
 [[nodiscard]] std::vector<LinkCipher> collection_ciphers(std::span<PairSecrets> own,
                                                          const AgentBlocks& blocks,
-                                                         std::uint32_t key_epoch);
+                                                         std::uint32_t key_epoch,
+                                                         AeadCipher cipher);
 
 /// Bytes of `count` values or words on the wire in one piece.
 [[nodiscard]] inline std::size_t wire_size(Eigen::Index count, bool encrypted) {
