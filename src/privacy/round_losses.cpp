@@ -256,6 +256,228 @@ RoundBounds bound_round(double noise_multiplier, double probability, double step
 
 namespace {
 
+/// Law of the mean of some log-normals under Q: cells of log L of width `step` from `first` times
+/// it on, each with its mass at one ratio, the lower end's times 1 + above (at most e^step - 1).
+struct MeanLaw {
+    double count = 0;  // of log-normals
+    double step = 0;
+    long first = 0;
+    std::vector<double> mass;
+    std::vector<double> above;            // empty: all at lower ends
+    double outside_q = 0, outside_p = 0;  // bounds on what is left out
+    [[nodiscard]] double edge(std::size_t cell) const {
+        return step * static_cast<double>(first + static_cast<long>(cell));
+    }
+};
+
+/// Leaves out the ends whose masses under Q and P are too small to count: less than `least` each.
+void trim(MeanLaw& law, double least) {
+    std::size_t end = law.mass.size(), begin = 0;
+    const auto leave_out = [&](std::size_t c) {
+        const double under_p = law.mass[c] * std::exp(law.edge(c) + law.step);
+        if (law.mass[c] > least || under_p > least) return false;
+        law.outside_q += law.mass[c];
+        law.outside_p += under_p;
+        return true;
+    };
+    while (end > 1 && leave_out(end - 1)) --end;
+    while (begin + 1 < end && leave_out(begin)) ++begin;
+    for (std::vector<double>* const values : {&law.mass, &law.above}) {
+        if (values->empty()) continue;
+        values->resize(end);
+        values->erase(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+    law.first += static_cast<long>(begin);
+}
+
+/// Of one log-normal, on cells that hold all but `tail` of Q and of P on either side.
+MeanLaw one_log_normal(double noise, double step, double tail, bool keeps_means) {
+    // log A = z / s - 1 / (2 s^2), z ~ N(0, 1) under Q and N(1/s, 1) under P.
+    const double reach = normal_tail_point(tail), middle = 0.5 / noise;
+    const double far = (reach + middle) / noise / step;
+    MeanLaw law{1, step, static_cast<long>(std::floor(-far)), {}, {}, 2 * tail, 2 * tail};
+    const auto cells = static_cast<std::size_t>(static_cast<long>(std::ceil(far)) - law.first);
+    law.mass.assign(cells + 1, 0.0);
+    if (keeps_means) law.above.assign(cells + 1, 0.0);
+    const double grow = std::expm1(step);
+    for (std::size_t c = 0; c < cells; ++c) {
+        const double low = noise * law.edge(c) + middle, high = low + noise * step;
+        const double log_mass = log_normal_between(low, high), mass = std::exp(log_mass);
+        const double log_mean =
+            log_normal_between(low - 2 * middle, high - 2 * middle) - log_mass - law.edge(c);
+        const double excess = mass > 0 ? std::clamp(std::expm1(log_mean), 0.0, grow) : 0;
+        if (keeps_means) {
+            law.mass[c] = mass;
+            law.above[c] = excess;
+        } else {
+            law.mass[c] += mass * (1 - excess / grow);
+            law.mass[c + 1] += mass * excess / grow;
+        }
+    }
+    return law;
+}
+
+/// The same law on cells of half the width.
+MeanLaw on_halves(const MeanLaw& law) {
+    MeanLaw fine = law;
+    fine.step = law.step / 2;
+    fine.first = 2 * law.first;
+    fine.mass.assign(2 * law.mass.size(), 0.0);
+    fine.above.assign(2 * law.above.size(), 0.0);
+    const double half = std::expm1(fine.step);
+    for (std::size_t c = 0; c < law.mass.size(); ++c) {
+        const bool upper = !law.above.empty() && law.above[c] >= half;
+        fine.mass[2 * c + (upper ? 1 : 0)] = law.mass[c];
+        if (law.above.empty()) continue;
+        const double excess = upper ? (law.above[c] - half) / (1 + half) : law.above[c];
+        fine.above[2 * c + (upper ? 1 : 0)] = std::clamp(excess, 0.0, half);
+    }
+    return fine;
+}
+
+/// Pairs of cells of two laws that are the same number of cells apart.
+struct PairsApart {
+    const double *mass, *other_mass;    // of each
+    const double *above, *other_above;  // or null
+    std::size_t count;
+};
+
+/// Adds the means of pairs, which lie between `excess` above the ratio of a cell's lower end, and
+/// the end of the next cell. @param mine, others what a unit of either's `above` adds.
+void add_means(const PairsApart& pairs,
+               double excess,
+               double mine,
+               double others,
+               double step,
+               double* mass,
+               double* moment) {
+    const double grow = std::expm1(step);
+    if (pairs.above == nullptr) {
+        const double share = std::clamp(excess / grow, 0.0, 1.0);
+        for (std::size_t i = 0; i < pairs.count; ++i) {
+            const double both = pairs.mass[i] * pairs.other_mass[i];
+            mass[i] += both * (1 - share);
+            mass[i + 1] += both * share;
+        }
+        return;
+    }
+    const double shrink = 1 / (1 + grow);
+    for (std::size_t i = 0; i < pairs.count; ++i) {
+        const double both = pairs.mass[i] * pairs.other_mass[i];
+        const double there = excess + mine * pairs.above[i] + others * pairs.other_above[i];
+        const double next = there >= grow ? both : 0, here = both - next;
+        mass[i] += here;
+        mass[i + 1] += next;
+        moment[i] += here * there;
+        moment[i + 1] += next * (there - grow) * shrink;
+    }
+}
+
+/// The law of the mean of both, independent. @param least as trim.
+MeanLaw mean_of(const MeanLaw& one, const MeanLaw& other, double least) {
+    if (one.step > other.step) return mean_of(on_halves(one), other, least);
+    if (other.step > one.step) return mean_of(one, on_halves(other), least);
+    const bool keeps_means = !one.above.empty();
+    const double count = one.count + other.count, step = one.step;
+    const double w = one.count / count, v = other.count / count;
+    const auto n = std::ssize(one.mass), m = std::ssize(other.mass);
+    MeanLaw sum{count,
+                step,
+                std::min(one.first, other.first) - 1,
+                {},
+                {},
+                one.outside_q + other.outside_q,
+                w * (one.outside_p + other.outside_q) + v * (other.outside_p + one.outside_q)};
+    const long last = std::max(one.first + n, other.first + m) + 1;
+    sum.mass.assign(static_cast<std::size_t>(last - sum.first + 1), 0.0);
+    if (keeps_means) sum.above.assign(sum.mass.size(), 0.0);
+    for (long apart = other.first - one.first - n + 1; apart < other.first - one.first + m;
+         ++apart) {
+        const double distance = step * static_cast<double>(apart);
+        // Logarithm of the mean of both lower ends, from the first one's.
+        const double level = distance > 0 ? distance + std::log(v + w * std::exp(-distance))
+                                          : std::log(w + v * std::exp(distance));
+        const auto cell = static_cast<long>(std::floor(level / step));
+        const double excess = std::expm1(level - step * static_cast<double>(cell));
+        const long from = std::max(one.first, other.first - apart);
+        const long to = std::min(one.first + n, other.first + m - apart);
+        const auto i = static_cast<std::size_t>(from - one.first);
+        const auto j = static_cast<std::size_t>(from + apart - other.first);
+        const auto k = static_cast<std::size_t>(from + cell - sum.first);
+        add_means({&one.mass[i],
+                   &other.mass[j],
+                   keeps_means ? &one.above[i] : nullptr,
+                   keeps_means ? &other.above[j] : nullptr,
+                   static_cast<std::size_t>(to - from)},
+                  excess,
+                  (1 + excess) / (1 + v / w * std::exp(distance)),
+                  (1 + excess) / (1 + w / v * std::exp(-distance)),
+                  step,
+                  &sum.mass[k],
+                  keeps_means ? &sum.above[k] : nullptr);
+    }
+    const double grow = std::expm1(step);
+    for (std::size_t c = 0; c < sum.above.size(); ++c)
+        sum.above[c] = sum.mass[c] > 0 ? std::clamp(sum.above[c] / sum.mass[c], 0.0, grow) : 0;
+    trim(sum, least);
+    return sum;
+}
+
+/// Of the mean of `rounds`, by doubling. Errors of a law are averaged in later ones, so that the
+/// first may have wider cells: at most sqrt(rounds) times as wide, and no wider than a single large
+/// log-normal allows, whose cells show in all means.
+MeanLaw law_of_epoch(double noise, long rounds, double step, double tail, bool keeps_means) {
+    constexpr double large = 6;  // standard deviations
+    const double log_largest = (0.5 / noise + large) / noise;
+    const double log_rounds = std::log(static_cast<double>(rounds));
+    double wide = step;
+    for (double times = std::min(0.5 * log_rounds, log_rounds - log_largest) / std::numbers::ln2;
+         times >= 1 && 2 * wide <= 0.3 / noise;
+         --times)
+        wide *= 2;
+    const auto all = static_cast<double>(rounds);
+    constexpr double share_of_tail = 1e-8;  // for each of the cells at the ends
+    MeanLaw power = one_log_normal(noise, wide, share_of_tail * tail / all, keeps_means), law;
+    for (long left = rounds; left > 0; left /= 2) {
+        const auto least = [&](double count) { return share_of_tail * tail * count / all; };
+        if (left % 2 != 0)
+            law = law.count > 0 ? mean_of(law, power, least(law.count + power.count)) : power;
+        if (left == 1) break;
+        if (power.step > step * std::sqrt(all / (2 * power.count))) power = on_halves(power);
+        power = mean_of(power, power, least(2 * power.count));
+    }
+    while (law.step > step) law = on_halves(law);
+    return law;
+}
+
+}  // namespace
+
+RoundBounds bound_epoch(double noise_multiplier, long rounds, double step, double tail) {
+    const MeanLaw above = law_of_epoch(noise_multiplier, rounds, step, tail, false);
+    std::vector<double> under_p;
+    for (std::size_t c = 0; c < above.mass.size(); ++c)
+        under_p.push_back(above.mass[c] * std::exp(above.edge(c)));
+    RoundBounds bounds;
+    bounds.upper = both_directions(above.edge(0), step, std::move(under_p), above.mass);
+    bounds.upper.remove.infinite = above.outside_p;
+    bounds.upper.add.infinite = above.outside_q;
+    const MeanLaw below = law_of_epoch(noise_multiplier, rounds, step, tail, true);
+    LossCells cells;
+    cells.step = step;
+    cells.first = below.first;
+    cells.under_q = below.mass;
+    for (std::size_t c = 0; c < below.mass.size(); ++c) {
+        cells.scaled.push_back(below.mass[c] * std::exp(below.edge(c)));
+        cells.share.push_back(below.above[c] / std::expm1(step));
+    }
+    bounds.lower = {dominated(slices_of(cells, true)), dominated(slices_of(cells, false))};
+    bounds.location_error =
+        0x1p-50 * (std::abs(above.edge(0)) + std::abs(above.edge(above.mass.size())));
+    return bounds;
+}
+
+namespace {
+
 double gaussian_delta(double mu, double epsilon) {
     if (epsilon >= 0) return gdp_delta(mu, epsilon);
     return -std::expm1(epsilon) + std::exp(epsilon) * gdp_delta(mu, -epsilon);
