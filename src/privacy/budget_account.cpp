@@ -56,11 +56,14 @@ void add_loss(Hasher& hasher, const PrivacyLoss& loss) {
     const PrivacyLoss::Parts parts = loss.parts();
     if (!parts.pure || parts.mu_squared > 0) hasher.add("mu^2").add(parts.mu_squared);
     if (parts.pure) hasher.add("epsilon").add(*parts.pure);
-    for (const SampledRounds& one : parts.sampled)
+    for (const SampledRounds& one : parts.sampled) {
         hasher.add("sampled_rounds")
             .add(one.noise_multiplier)
             .add(one.sampling_probability)
             .add(static_cast<std::int64_t>(one.count));
+        if (one.is_allocated())
+            hasher.add("rounds_an_epoch").add(static_cast<std::int64_t>(one.rounds_an_epoch));
+    }
 }
 
 /// Whether a run with phases `later` continues one with `earlier`.

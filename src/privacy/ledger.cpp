@@ -73,6 +73,7 @@ PrivacyLoss larger_parts(const PrivacyLoss& one, const PrivacyLoss& other) {
     for (const SampledRounds& rounds : others.sampled) {
         const auto alike = std::ranges::find_if(parts.sampled, [&](const SampledRounds& known) {
             return known.sampling_probability == rounds.sampling_probability &&
+                   known.rounds_an_epoch == rounds.rounds_an_epoch &&
                    std::abs(known.noise_multiplier - rounds.noise_multiplier) <=
                        rounding * rounds.noise_multiplier;
         });

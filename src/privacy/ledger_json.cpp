@@ -232,15 +232,28 @@ std::vector<SampledRounds> rounds_from(const JsonValue& json) {
         json.fail(fmt::format("from 1 to {} groups of rounds", most_groups_read));
     std::vector<SampledRounds> rounds;
     for (const JsonValue& one : groups) {
-        if (one.members().size() != 3) one.fail("noise_multiplier, sampling_probability and count");
+        const auto epoch = one.find("rounds_an_epoch");
+        if (one.members().size() != (epoch ? 4 : 3))
+            one.fail(
+                "noise_multiplier, sampling_probability, count, and of random allocation "
+                "rounds_an_epoch");
         rounds.push_back({finite_number(one.at("noise_multiplier")),
                           finite_number(one.at("sampling_probability")),
-                          one.at("count").integer<long>()});
+                          one.at("count").integer<long>(),
+                          epoch ? epoch->integer<long>(2, most_rounds_an_epoch) : 1});
     }
     return rounds;
 }
 
 }  // namespace
+
+LossJson rounds_json(const SampledRounds& rounds) {
+    LossJson json{{"noise_multiplier", rounds.noise_multiplier},
+                  {"sampling_probability", rounds.sampling_probability},
+                  {"count", rounds.count}};
+    if (rounds.is_allocated()) json["rounds_an_epoch"] = rounds.rounds_an_epoch;
+    return json;
+}
 
 LossJson loss_json(const PrivacyLoss& loss) {
     const PrivacyLoss::Parts parts = loss.parts();
@@ -249,9 +262,7 @@ LossJson loss_json(const PrivacyLoss& loss) {
     if (!other || parts.mu_squared > 0) json["mu^2"] = parts.mu_squared;
     if (parts.pure) json["epsilon"] = *parts.pure;
     for (const SampledRounds& one : parts.sampled)
-        json["sampled_rounds"].push_back({{"noise_multiplier", one.noise_multiplier},
-                                          {"sampling_probability", one.sampling_probability},
-                                          {"count", one.count}});
+        json["sampled_rounds"].push_back(rounds_json(one));
     return json;
 }
 

@@ -23,6 +23,7 @@ namespace sotto {
 /// An object with the parts present: "mu^2", "epsilon" and "sampled_rounds", a list of
 /// {noise_multiplier, sampling_probability, count}.
 /// @param loss finite.
+[[nodiscard]] nlohmann::ordered_json rounds_json(const SampledRounds& rounds);
 [[nodiscard]] nlohmann::ordered_json loss_json(const PrivacyLoss& loss);
 /// Inverse of loss_json.
 /// @throws DataError for unknown or missing keys, numbers that are not finite or out of range

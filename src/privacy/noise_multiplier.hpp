@@ -9,7 +9,8 @@ namespace sotto {
 /// Rounds whose noise is to be chosen.
 struct SampledPhase {
     double sampling_probability = 0;  ///< from 0 to 1
-    long count = 0;                   ///< rounds
+    long count = 0;                   ///< rounds, or epochs
+    long rounds_an_epoch = 1;         ///< above 1: random allocation (SampledRounds)
 };
 
 /// Smallest common noise multiplier of these rounds (PrivacyLoss::sampled) such that epsilon at

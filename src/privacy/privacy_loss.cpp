@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
@@ -29,6 +30,15 @@ void require_rounds(const SampledRounds& rounds) {
         throw PrivacyError(
             fmt::format("sampling probability: {} is not possible (must be from 0 to 1)",
                         rounds.sampling_probability));
+    if (rounds.rounds_an_epoch < 1 || rounds.rounds_an_epoch > most_rounds_an_epoch ||
+        (rounds.is_allocated() &&
+         rounds.sampling_probability != 1 / static_cast<double>(rounds.rounds_an_epoch)))
+        throw PrivacyError(
+            fmt::format("random allocation: {} rounds an epoch with probability {} are not "
+                        "possible (must be from 1 to {}, with probability one in so many)",
+                        rounds.rounds_an_epoch,
+                        rounds.sampling_probability,
+                        most_rounds_an_epoch));
     if (rounds.count < 0 || rounds.count > most_sampled_rounds)
         throw PrivacyError(fmt::format("sampled rounds: {} is not possible (must be from 0 to {})",
                                        rounds.count,
@@ -38,20 +48,21 @@ void require_rounds(const SampledRounds& rounds) {
 }  // namespace
 
 std::vector<SampledRounds> merged_rounds(std::span<const SampledRounds> rounds) {
-    std::map<std::pair<double, double>, long> counts;
+    std::map<std::tuple<double, double, long>, long> counts;
     long all = 0;
     for (const SampledRounds& one : rounds) {
         require_rounds(one);
         if (one.count == 0 || one.sampling_probability == 0 || std::isinf(one.noise_multiplier))
             continue;
-        counts[{one.noise_multiplier, one.sampling_probability}] += one.count;
+        counts[{one.noise_multiplier, one.sampling_probability, one.rounds_an_epoch}] += one.count;
         all += one.count;
         if (all > most_sampled_rounds)
             throw PrivacyError(fmt::format(
                 "sampled rounds: more than {} are not accounted together", most_sampled_rounds));
     }
     std::vector<SampledRounds> merged;
-    for (const auto& [kind, count] : counts) merged.push_back({kind.first, kind.second, count});
+    for (const auto& [kind, count] : counts)
+        merged.push_back({std::get<0>(kind), std::get<1>(kind), count, std::get<2>(kind)});
     return merged;
 }
 
@@ -96,7 +107,9 @@ bool rounds_within(const std::vector<SampledRounds>& rounds,
         long left = one.count;
         // Both ascend in noise; the limit's quietest rounds are used last.
         for (auto limit = limits.rbegin(); limit != limits.rend() && left > 0; ++limit) {
-            if (!(limit->noise_multiplier <= one.noise_multiplier * (1 + tolerance) &&
+            // A mean of fewer log-normals is larger in convex order: shorter epochs reveal more.
+            if (!(limit->is_allocated() == one.is_allocated() &&
+                  limit->noise_multiplier <= one.noise_multiplier * (1 + tolerance) &&
                   limit->sampling_probability >= one.sampling_probability))
                 continue;
             const long given = std::min(left, limit->count);
@@ -154,24 +167,16 @@ PrivacyLoss compose(PrivacyLoss first, const PrivacyLoss& second) { return first
 
 namespace {
 
-/// Rounds with at least the probability and at most the noise of both.
+/// Rounds of the same kind with at least the probability and at most the noise of both.
 SampledRounds dominating_rounds(const SampledRounds& a, const SampledRounds& b, long count) {
     return {std::min(a.noise_multiplier, b.noise_multiplier),
             std::max(a.sampling_probability, b.sampling_probability),
-            count};
+            count,
+            std::min(a.rounds_an_epoch, b.rounds_an_epoch)};
 }
 
-}  // namespace
-
-PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
-    PrivacyLoss::Parts all;
-    std::vector<std::vector<SampledRounds>> sampled;
-    for (const PrivacyLoss& loss : losses) {
-        PrivacyLoss::Parts parts = loss.parts();
-        all.mu_squared = std::max(all.mu_squared, parts.mu_squared);
-        if (parts.pure) all.pure = std::max(all.pure.value_or(0), *parts.pure);
-        if (!parts.sampled.empty()) sampled.push_back(std::move(parts.sampled));
-    }
+/// Rounds that dominate each of several lists, all of one kind.
+std::vector<SampledRounds> dominating_rounds(std::vector<std::vector<SampledRounds>> sampled) {
     const auto differs = [&](const auto& rounds) { return rounds.size() != sampled[0].size(); };
     if (std::ranges::any_of(sampled, differs))
         for (std::vector<SampledRounds>& rounds : sampled) {
@@ -180,11 +185,33 @@ PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
                 together = dominating_rounds(together, more, together.count + more.count);
             rounds = {together};
         }
+    std::vector<SampledRounds> all;
     for (const std::vector<SampledRounds>& rounds : sampled) {
-        if (all.sampled.empty()) all.sampled = rounds;
+        if (all.empty()) all = rounds;
         for (std::size_t i = 0; i < rounds.size(); ++i)
-            all.sampled[i] = dominating_rounds(
-                all.sampled[i], rounds[i], std::max(all.sampled[i].count, rounds[i].count));
+            all[i] = dominating_rounds(all[i], rounds[i], std::max(all[i].count, rounds[i].count));
+    }
+    return all;
+}
+
+}  // namespace
+
+PrivacyLoss dominating(std::span<const PrivacyLoss> losses) {
+    PrivacyLoss::Parts all;
+    std::array<std::vector<std::vector<SampledRounds>>, 2> sampled;  // by kind
+    for (const PrivacyLoss& loss : losses) {
+        const PrivacyLoss::Parts parts = loss.parts();
+        all.mu_squared = std::max(all.mu_squared, parts.mu_squared);
+        if (parts.pure) all.pure = std::max(all.pure.value_or(0), *parts.pure);
+        std::array<std::vector<SampledRounds>, 2> kinds;
+        for (const SampledRounds& one : parts.sampled)
+            kinds[one.is_allocated() ? 1 : 0].push_back(one);
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            if (!kinds[kind].empty()) sampled[kind].push_back(std::move(kinds[kind]));
+    }
+    for (auto& of_a_kind : sampled) {
+        const auto rounds = dominating_rounds(std::move(of_a_kind));
+        all.sampled.insert(all.sampled.end(), rounds.begin(), rounds.end());
     }
     PrivacyLoss loss = PrivacyLoss::sampled(all.sampled);
     return loss += PrivacyLoss::of({all.mu_squared, all.pure, {}});

@@ -238,9 +238,17 @@ double sampled_loss(double noise_multiplier, double probability, double z) {
     return Round{noise_multiplier, probability}.loss(z);
 }
 
-double widest_loss(double noise_multiplier, double probability, double tail) {
-    const Round round{noise_multiplier, probability};
-    return round.loss(1 / noise_multiplier + normal_tail_point(tail)) - round.least_loss();
+double widest_loss(const SampledRounds& rounds, double tail) {
+    const double s = rounds.noise_multiplier, reach = normal_tail_point(tail);
+    if (rounds.is_allocated()) return (1 / s + 2 * reach) / s;
+    const Round round{s, rounds.sampling_probability};
+    return round.loss(1 / s + reach) - round.least_loss();
+}
+
+RoundBounds bound(const SampledRounds& rounds, double step, double tail) {
+    return rounds.is_allocated()
+               ? bound_epoch(rounds.noise_multiplier, rounds.rounds_an_epoch, step, tail)
+               : bound_round(rounds.noise_multiplier, rounds.sampling_probability, step, tail);
 }
 
 RoundBounds bound_round(double noise_multiplier, double probability, double step, double tail) {
@@ -252,6 +260,13 @@ RoundBounds bound_round(double noise_multiplier, double probability, double step
     bounds.location_error = 0x1p-50 * (std::abs(cells.least) + std::abs(farthest) +
                                        (1 / noise_multiplier + 40) / noise_multiplier);
     return bounds;
+}
+
+double first_width(double noise_multiplier, long rounds) {
+    constexpr double large = 6;  // standard deviations
+    const double log_largest = (0.5 / noise_multiplier + large) / noise_multiplier;
+    const double log_rounds = std::log(static_cast<double>(rounds));
+    return std::exp(std::max(std::min(0.5 * log_rounds, log_rounds - log_largest), 0.0));
 }
 
 namespace {
@@ -270,11 +285,17 @@ struct MeanLaw {
     }
 };
 
+/// The P mass of a Q mass whose loss is this; large instead of infinite.
+double mass_under_p(double under_q, double loss) {
+    constexpr double most = 700;
+    return under_q > 0 ? std::exp(std::min(std::log(under_q) + loss, most)) : 0;
+}
+
 /// Leaves out the ends whose masses under Q and P are too small to count: less than `least` each.
 void trim(MeanLaw& law, double least) {
     std::size_t end = law.mass.size(), begin = 0;
     const auto leave_out = [&](std::size_t c) {
-        const double under_p = law.mass[c] * std::exp(law.edge(c) + law.step);
+        const double under_p = mass_under_p(law.mass[c], law.edge(c) + law.step);
         if (law.mass[c] > least || under_p > least) return false;
         law.outside_q += law.mass[c];
         law.outside_p += under_p;
@@ -423,17 +444,11 @@ MeanLaw mean_of(const MeanLaw& one, const MeanLaw& other, double least) {
     return sum;
 }
 
-/// Of the mean of `rounds`, by doubling. Errors of a law are averaged in later ones, so that the
-/// first may have wider cells: at most sqrt(rounds) times as wide, and no wider than a single large
-/// log-normal allows, whose cells show in all means.
+/// Of the mean of `rounds`, by doubling, from cells that are wider by first_width().
 MeanLaw law_of_epoch(double noise, long rounds, double step, double tail, bool keeps_means) {
-    constexpr double large = 6;  // standard deviations
-    const double log_largest = (0.5 / noise + large) / noise;
-    const double log_rounds = std::log(static_cast<double>(rounds));
     double wide = step;
-    for (double times = std::min(0.5 * log_rounds, log_rounds - log_largest) / std::numbers::ln2;
-         times >= 1 && 2 * wide <= 0.3 / noise;
-         --times)
+    for (double width = first_width(noise, rounds);
+         2 * wide <= std::min(step * width, 0.3 / noise);)
         wide *= 2;
     const auto all = static_cast<double>(rounds);
     constexpr double share_of_tail = 1e-8;  // for each of the cells at the ends
@@ -456,7 +471,7 @@ RoundBounds bound_epoch(double noise_multiplier, long rounds, double step, doubl
     const MeanLaw above = law_of_epoch(noise_multiplier, rounds, step, tail, false);
     std::vector<double> under_p;
     for (std::size_t c = 0; c < above.mass.size(); ++c)
-        under_p.push_back(above.mass[c] * std::exp(above.edge(c)));
+        under_p.push_back(mass_under_p(above.mass[c], above.edge(c)));
     RoundBounds bounds;
     bounds.upper = both_directions(above.edge(0), step, std::move(under_p), above.mass);
     bounds.upper.remove.infinite = above.outside_p;
@@ -467,7 +482,7 @@ RoundBounds bound_epoch(double noise_multiplier, long rounds, double step, doubl
     cells.first = below.first;
     cells.under_q = below.mass;
     for (std::size_t c = 0; c < below.mass.size(); ++c) {
-        cells.scaled.push_back(below.mass[c] * std::exp(below.edge(c)));
+        cells.scaled.push_back(mass_under_p(below.mass[c], below.edge(c)));
         cells.share.push_back(below.above[c] / std::expm1(step));
     }
     bounds.lower = {dominated(slices_of(cells, true)), dominated(slices_of(cells, false))};
@@ -584,6 +599,10 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
         group.noise = s;
         group.probability = q;
         group.count = static_cast<double>(one.count);
+        if (one.is_allocated()) {
+            add_epoch(one, group);
+            continue;
+        }
         group.highest = highest[g];
         // y = z/s - 1/(2 s^2) equals log((1 - q)/q) here: both summands are equal.
         const double equal = s * std::log((1 - q) / q) + 0.5 / s;
@@ -597,6 +616,22 @@ RoundMoments::RoundMoments(std::span<const SampledRounds> rounds,
             ((1 - q) * normal_above(group.highest) + q * normal_above(group.highest - 1 / s));
         add_panels(group);
     }
+}
+
+void RoundMoments::add_epoch(const SampledRounds& rounds, Group& group) {
+    constexpr double cells = 500, tail = 1e-30;
+    const LatticeLosses bounds = bound(rounds, widest_loss(rounds, tail) / cells, tail).upper;
+    const LatticeLoss& add = bounds.add;  // losses are -log L
+    const auto size = std::ssize(add.mass);
+    group.epoch = true;
+    group.losses.resize(size);
+    group.log_under_q.resize(size);
+    for (Eigen::Index j = 0; j < size; ++j) {
+        group.losses(j) = -(add.first + add.step * static_cast<double>(j));
+        group.log_under_q(j) = std::log(add.mass[static_cast<std::size_t>(j)]);
+    }
+    unresolved_ += group.count * bounds.remove.infinite;
+    unresolved_add_ += group.count * bounds.add.infinite;
 }
 
 void RoundMoments::add_panels(Group& group) {
@@ -635,6 +670,11 @@ double RoundMoments::log_moment(const Group& group, Direction direction, double 
     // E_Q e^(power x) is the moment: power = 1 + tilt (remove) or -tilt (add).
     const double power = direction == Direction::remove ? 1 + tilt : -tilt;
     const double q = group.probability, s = group.noise;
+    if (group.epoch) {
+        const Eigen::ArrayXd nodes = group.log_under_q + power * group.losses;
+        const double top = nodes.maxCoeff();
+        return std::log((nodes - top).exp().sum()) + top + moment_error;
+    }
     // The omitted summand is below e^-40.
     const double left_out = std::max(power, 0.0) * std::exp(-negligible_odds);
     // Logarithms of the parts below, above, and at the nodes.
@@ -679,6 +719,11 @@ double RoundMoments::widest_step(Direction direction,
         double all = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const Group& group = groups_[g];
+            if (group
+                    .epoch) {  // a sixth for each cell, and as much again for every doubling's half
+                all += group.count * step * step / 2;
+                continue;
+            }
             const Eigen::ArrayXd cells = (group.losses - std::log1p(-group.probability)) / step;
             const Eigen::ArrayXd down = cells - cells.floor();
             const double above = group.above ? 1.0 / 6 : 0;

@@ -56,7 +56,8 @@ struct RoundBounds {
 /// over i of N(e_i, s^2 I), likelihood ratio L = mean of `rounds` independent log-normals A_i with
 /// E_Q A_i = 1. The law of L under Q follows by sums of two at a time, on cells of log L of width
 /// `step`:
-///   upper  mass between two cells' ends is split between them so that Q and P mass are kept: larger
+///   upper  mass between two cells' ends is split between them so that Q and P mass are kept:
+///   larger
 ///          in convex order, so that it dominates (P, Q) in both directions.
 ///   lower  a cell's mass stays at its mean ratio: smaller in convex order; then as bound_round.
 ///
@@ -71,8 +72,16 @@ struct RoundBounds {
                                       double step,
                                       double tail);
 
-/// The largest loss of one round, with mass `tail` of P beyond. [log]
-[[nodiscard]] double widest_loss(double noise_multiplier, double probability, double tail);
+/// How many times as wide the first cells of bound_epoch may be, 1 or more: errors of a law are
+/// averaged in later ones, which allows sqrt(rounds), but cells of a single large log-normal show
+/// in all means.
+[[nodiscard]] double first_width(double noise_multiplier, long rounds);
+
+/// Of one round, or of one epoch of random allocation.
+[[nodiscard]] RoundBounds bound(const SampledRounds& rounds, double step, double tail);
+
+/// The range of losses of one round, or of one log-normal of an epoch, without mass `tail`. [log]
+[[nodiscard]] double widest_loss(const SampledRounds& rounds, double tail);
 /// log(P/Q) where the noise is z standard deviations.
 [[nodiscard]] double sampled_loss(double noise_multiplier, double probability, double z);
 
@@ -111,7 +120,8 @@ enum class Direction { remove, add };
 /// ratio is below e^-40 of the other the integral over z is Gaussian, in closed form; in between it
 /// uses Gauss-Legendre panels of at most a quarter of s. Everything below counts at its largest
 /// possible value, so that all moments are upper bounds; what lies above (remove only) is left out,
-/// with mass `unresolved`.
+/// with mass `unresolved`. Moments of an epoch of random allocation are those of a coarse upper
+/// lattice (bound_epoch).
 class RoundMoments {
   public:
     /// @param rounds with 0 < q < 1.
@@ -136,7 +146,7 @@ class RoundMoments {
     [[nodiscard]] double highest_tilt() const { return highest_tilt_; }
     /// Sum over rounds of the mass left out, which counts in delta.
     [[nodiscard]] double unresolved(Direction direction) const {
-        return direction == Direction::remove ? unresolved_ : 0;
+        return direction == Direction::remove ? unresolved_ : unresolved_add_;
     }
 
   private:
@@ -145,15 +155,17 @@ class RoundMoments {
         double low = 0, high = 0;            // ends of the panels
         double highest = 0;                  // above it losses are left out
         bool below = false, above = false;   // whether closed forms apply beyond the ends
+        bool epoch = false;                  // all mass is at nodes
         Eigen::ArrayXd losses, log_under_q;  // at the nodes
     };
     void add_panels(Group& group);
+    void add_epoch(const SampledRounds& rounds, Group& group);
     [[nodiscard]] static double log_moment(const Group& group, Direction direction, double tilt);
 
     std::vector<Group> groups_;
     ExactParts exact_;
     double highest_tilt_ = 1e12;
-    double unresolved_ = 0;
+    double unresolved_ = 0, unresolved_add_ = 0;
 };
 
 /// The tilt of the smallest Chernoff bound, and its epsilon or log(delta).

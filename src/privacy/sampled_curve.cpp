@@ -27,6 +27,7 @@ namespace sotto {
 namespace {
 
 constexpr double most_cells = 3e5;
+constexpr double most_cells_of_an_epoch = 8e3;
 constexpr double widest_step = 300;
 constexpr int most_attempts = 6;
 /// Share of delta that errors should stay below.
@@ -39,18 +40,21 @@ using BoundsOfRounds = std::vector<std::shared_ptr<const RoundBounds>>;
 std::shared_ptr<const RoundBounds> cached_bounds(const SampledRounds& rounds,
                                                  double step,
                                                  double tail) {
-    using Key = std::array<double, 4>;
+    using Key = std::array<double, 5>;
     static std::mutex mutex;
     static std::map<Key, std::shared_ptr<const RoundBounds>> kept;
     static std::size_t cells = 0;
     constexpr std::size_t most_kept_cells = std::size_t{1} << 22;
-    const Key key{rounds.noise_multiplier, rounds.sampling_probability, step, tail};
+    const Key key{rounds.noise_multiplier,
+                  rounds.sampling_probability,
+                  static_cast<double>(rounds.rounds_an_epoch),
+                  step,
+                  tail};
     {
         const std::lock_guard lock(mutex);
         if (const auto found = kept.find(key); found != kept.end()) return found->second;
     }
-    auto made = std::make_shared<const RoundBounds>(
-        bound_round(rounds.noise_multiplier, rounds.sampling_probability, step, tail));
+    auto made = std::make_shared<const RoundBounds>(bound(rounds, step, tail));
     std::size_t more = 0;
     for (const LatticeLosses* one : {&made->upper, &made->lower})
         more += one->remove.mass.size() + one->add.mass.size();
@@ -123,7 +127,8 @@ Look look_at(const Question& question,
     look.slope = least[worse].tilt;
     look.exponent = std::max(look.slope * epsilon, 1e-2);
     if (least[0].value <= look.enough + 2.5) return look;
-    // No tilt suffices: use jumps, of which pairs make a ten-thousandth of delta.
+    // No tilt suffices: use jumps, of which pairs make a ten-thousandth of delta. Epochs have none.
+    if (std::ranges::any_of(question.rounds, &SampledRounds::is_allocated)) return look;
     const double mass = 1e-2 * std::exp(0.5 * log_delta) / rounds_of(question.rounds);
     if (!(mass > 10 * question.tail)) return look;
     look.jumps = highest_points(question.rounds, mass);
@@ -270,12 +275,18 @@ Certified refined(const Question& question,
                   const Certified& bracket,
                   const TiltsAt& tilts_at,
                   const Ask& ask) {
-    double widest = 0;
-    for (const SampledRounds& one : question.rounds)
-        widest = std::max(
-            widest, widest_loss(one.noise_multiplier, one.sampling_probability, question.tail));
+    double widest = 0, least_step = 0;
+    for (const SampledRounds& one : question.rounds) {
+        const double of_one = widest_loss(one, question.tail);
+        widest = std::max(widest, of_one);
+        const double most =
+            one.is_allocated()
+                ? most_cells_of_an_epoch * first_width(one.noise_multiplier, one.rounds_an_epoch)
+                : most_cells;
+        least_step = std::max(least_step, of_one / most);
+    }
     Certified known = bracket;
-    double least_step = widest / most_cells, share = 1, last_step = infinity;
+    double share = 1, last_step = infinity;
     widest = std::min(widest, widest_step);
     double error = 1e-10;  // of an attempt, relative to Chernoff's bound
     Tilts last_tilts{};
@@ -310,13 +321,26 @@ double tail_of(std::span<const SampledRounds> rounds, double delta) {
     return rounded_tail(1e-7 * delta / rounds_of(rounds));
 }
 
+/// The Gaussian loss of rounds in all of which the record takes part dominates as well.
+ExactParts without_chance(std::span<const SampledRounds> rounds, ExactParts exact) {
+    for (const SampledRounds& one : rounds)
+        exact.mu_squared +=
+            static_cast<double>(one.count) / one.noise_multiplier / one.noise_multiplier;
+    return exact;
+}
+
 Certified bracket_of(std::span<const SampledRounds> rounds,
+                     const ExactParts& exact,
                      const RoundMoments& moments,
                      double delta) {
     double most = 0;
     for (const Direction direction : directions)
         most = std::max(most, estimate_epsilon(moments, direction, delta).value);
-    return agreed({most * (1 + 1e-9), 0}, {infinity, epsilon_of_tests(rounds, delta)});
+    const ExactParts all = without_chance(rounds, exact);
+    const PrivacyLoss gaussian = PrivacyLoss::of(
+        {all.mu_squared, all.pure > 0 ? std::optional(all.pure) : std::nullopt, {}});
+    return agreed({most * (1 + 1e-9), 0},
+                  {gaussian.epsilon(delta).upper * (1 + 1e-9), epsilon_of_tests(rounds, delta)});
 }
 
 Certified compute_epsilon(std::span<const SampledRounds> rounds,
@@ -325,7 +349,7 @@ Certified compute_epsilon(std::span<const SampledRounds> rounds,
     if (delta_of_nothing(rounds, exact) <= delta) return {0, 0};
     const double tail = tail_of(rounds, delta);
     const RoundMoments moments(rounds, exact, tail);
-    const Certified bracket = bracket_of(rounds, moments, delta);
+    const Certified bracket = bracket_of(rounds, exact, moments, delta);
     const Question question{rounds, exact, tail, 1e-12};
     return refined(
         question,
@@ -361,7 +385,9 @@ Certified sampled_delta(std::span<const SampledRounds> rounds,
     }
     const Certified bracket =
         agreed({std::min(1.0, most * (1 + 1e-9)), 0},
-               {delta_of_nothing(rounds, exact), delta_of_tests(rounds, epsilon)});
+               {std::min(delta_of_nothing(rounds, exact),
+                         exact_delta(without_chance(rounds, exact), epsilon) * (1 + 1e-8)),
+                delta_of_tests(rounds, epsilon)});
     const Question question{rounds, exact, tail, 1e-300};
     return refined(
         question,
@@ -378,7 +404,7 @@ Certified sampled_epsilon_bracket(std::span<const SampledRounds> rounds,
                                   const ExactParts& exact,
                                   double delta) {
     if (delta_of_nothing(rounds, exact) <= delta) return {0, 0};
-    return bracket_of(rounds, RoundMoments(rounds, exact, tail_of(rounds, delta)), delta);
+    return bracket_of(rounds, exact, RoundMoments(rounds, exact, tail_of(rounds, delta)), delta);
 }
 
 Certified sampled_epsilon(std::span<const SampledRounds> rounds,
@@ -389,9 +415,11 @@ Certified sampled_epsilon(std::span<const SampledRounds> rounds,
     constexpr std::size_t most_known = 20000;
     std::vector<double> question{delta, exact.mu_squared, exact.pure};
     for (const SampledRounds& one : rounds)
-        question.insert(
-            question.end(),
-            {one.noise_multiplier, one.sampling_probability, static_cast<double>(one.count)});
+        question.insert(question.end(),
+                        {one.noise_multiplier,
+                         one.sampling_probability,
+                         static_cast<double>(one.count),
+                         static_cast<double>(one.rounds_an_epoch)});
     {
         const std::lock_guard lock(mutex);
         if (const auto found = known.find(question); found != known.end()) return found->second;
@@ -426,11 +454,15 @@ struct Test {
 template <class Take>
 void for_tests(const SampledRounds& rounds, const Take& take) {
     const double s = rounds.noise_multiplier, q = rounds.sampling_probability;
-    const auto count = static_cast<double>(rounds.count);
+    const auto epochs = static_cast<double>(rounds.count);
+    const auto count = epochs * static_cast<double>(rounds.rounds_an_epoch);
     const auto some_round = [&](double c) {
-        const double without = log_normal_above(c);
-        const double with = (1 - q) * std::exp(without) + q * normal_above(c - 1 / s);
-        take({-std::expm1(count * std::log1p(-with)) * (1 - 1e-12),
+        const double without = log_normal_above(c), there = normal_above(c - 1 / s);
+        const double with =
+            rounds.is_allocated()
+                ? 1 - std::exp((count / epochs - 1) * std::log1p(-std::exp(without))) * (1 - there)
+                : (1 - q) * std::exp(without) + q * there;
+        take({-std::expm1(epochs * std::log1p(-with)) * (1 - 1e-12),
               rounded_up(log_some(without, count))});
     };
     constexpr int steps = 48;
@@ -439,6 +471,12 @@ void for_tests(const SampledRounds& rounds, const Take& take) {
         some_round((1 / s + 12) * i / steps);
     }
     const double root = std::sqrt(count);
+    if (rounds.is_allocated()) {
+        for (double below = -8; below <= 8; below += 0.5)
+            take({normal_above(below) * (1 - 1e-12),
+                  rounded_up(log_normal_above(epochs / s / root + below))});
+        return;
+    }
     const double spread = std::sqrt(count * q * (1 - q)) + 1;
     for (int i = -4; i <= 4; ++i) {
         const double k = std::clamp(std::floor(count * q + i * spread), 1.0, count);
@@ -456,8 +494,9 @@ double delta_of_nothing(std::span<const SampledRounds> rounds, const ExactParts&
     for (const SampledRounds& one : rounds) {
         const auto count = static_cast<double>(one.count);
         const double s = one.noise_multiplier, q = one.sampling_probability;
-        log_same += count * std::log1p(-q * std::erf(0.5 / s / std::numbers::sqrt2));
-        log_chi += count * std::log1p(q * q * std::expm1(1 / (s * s)));
+        const double differs = std::erf(0.5 / s / std::numbers::sqrt2);
+        log_same += count * std::log1p(-(one.is_allocated() ? 1 : q) * differs);
+        log_chi += count * std::log1p((one.is_allocated() ? q : q * q) * std::expm1(1 / (s * s)));
     }
     if (!exact.nothing()) log_same += std::log1p(-exact_delta(exact, 0));
     const double chi = exact.nothing() ? 0.5 * std::sqrt(std::expm1(log_chi)) : 1;

@@ -41,8 +41,9 @@ inline constexpr double curve_gap = 5e-4;
 ///     1 - prod over rounds (1 - q (2 Phi(1/(2 s)) - 1)) prod over exact parts (1 - delta(0)),
 ///     sqrt(prod over rounds (1 + q^2 (e^(1/s^2) - 1)) - 1) / 2      (without exact parts),
 ///
-/// by maximal couplings of all rounds, and by Cauchy-Schwarz from chi^2. Epsilon is 0 if it is at
-/// most delta.
+/// with 1 and q in place of q and q^2 for epochs of random allocation, by maximal couplings of all
+/// rounds (in an epoch of a single one, by convexity), and by Cauchy-Schwarz from chi^2. Epsilon is
+/// 0 if it is at most delta.
 [[nodiscard]] double delta_of_nothing(std::span<const SampledRounds> rounds,
                                       const ExactParts& exact);
 
@@ -52,6 +53,7 @@ inline constexpr double curve_gap = 5e-4;
 ///     some round above c:       P(S) = 1 - ((1-q) Phi(c) + q Phi(c - 1/s))^T,  Q(S) = 1 - Phi(c)^T
 ///     the sum of all above c:   P(S) >= P(K >= k) (1 - Phi((c - k/s)/sqrt(T))), K ~ Binomial(T, q)
 ///
+/// In E epochs of t rounds K = E and the first has P(S) = 1 - (Phi(c)^(t-1) Phi(c - 1/s))^E.
 /// With little noise the first attains 1 - (1-q)^T. Exact parts are left out. 0 if no test shows
 /// more.
 [[nodiscard]] double epsilon_of_tests(std::span<const SampledRounds> rounds, double delta);

@@ -15,30 +15,50 @@ struct Certified {
     double lower = 0;  ///< no smaller figure is valid; equal to `upper` where the figure is exact
 };
 
-/// Rounds with Gaussian noise in each of which a record takes part with a fixed probability, by a
-/// secret coin: Poisson-subsampled Gaussian mechanisms. For neighbours that differ by one record
-/// added, removed, or zeroed out, one round is dominated by both directions, (P, Q) and (Q, P), of
+/// Rounds with Gaussian noise that a record takes part in by chance: in each with a fixed
+/// probability, by a secret coin (Poisson-subsampled Gaussian mechanisms), or in exactly one of
+/// every epoch's, drawn uniformly and in secret, anew in every epoch (random allocation). For
+/// neighbours that differ by one record added, removed, or zeroed out, one round is dominated by
+/// both directions, (P, Q) and (Q, P), of
 ///
 ///     Q = N(0, s^2)  from  P = (1 - q) N(0, s^2) + q N(1, s^2)
-///     (docs/equations.md#secretly-sampled-rounds).
+///     (docs/equations.md#secretly-sampled-rounds),
+///
+/// and one epoch of t rounds by those of Q = N(0, s^2 I_t) and P = (1/t) sum_i N(e_i, s^2 I_t)
+/// (Feldman, Shenfeld 2025; docs/equations.md#random-allocation).
 ///
 /// Dominating pairs compose adaptively, direction by direction (Zhu, Dong, Wang 2022, Theorem 10).
 struct SampledRounds {
     /// s > 0: standard deviation of the noise, in units of a record's largest contribution.
     double noise_multiplier = 0;
     double sampling_probability = 0;  ///< q in [0, 1]; 1: always included, a Gaussian of mu 1/s
-    long count = 0;                   ///< rounds, 0 or more
+    long count = 0;                   ///< rounds, or epochs of random allocation, 0 or more
+    /// Above 1: random allocation with so many rounds an epoch, and q is 1 / rounds_an_epoch.
+    long rounds_an_epoch = 1;
+
+    [[nodiscard]] bool is_allocated() const { return rounds_an_epoch > 1; }
 
     [[nodiscard]] bool operator==(const SampledRounds&) const = default;
 };
 
 /// Largest number of rounds accounted together.
 inline constexpr long most_sampled_rounds = 1'000'000'000;
+/// Most rounds of an epoch of random allocation.
+inline constexpr long most_rounds_an_epoch = 1'000'000;
 
-/// The same rounds with one entry for every noise multiplier and probability, in ascending order,
+/// `epochs` epochs of random allocation.
+[[nodiscard]] inline SampledRounds allocated_rounds(double noise_multiplier,
+                                                    long rounds_an_epoch,
+                                                    long epochs) {
+    return {noise_multiplier, 1 / static_cast<double>(rounds_an_epoch), epochs, rounds_an_epoch};
+}
+
+/// The same rounds with one entry for every noise multiplier, probability and length of epoch, in
+/// ascending order,
 /// without entries that reveal nothing (no rounds, or probability 0).
 /// @throws PrivacyError unless noise multipliers are above 0 (infinite: nothing is revealed),
-/// probabilities from 0 to 1, counts from 0 to most_sampled_rounds in total.
+/// probabilities from 0 to 1 (with random allocation 1 / rounds_an_epoch, which is at most
+/// most_rounds_an_epoch), counts from 0 to most_sampled_rounds in total.
 [[nodiscard]] std::vector<SampledRounds> merged_rounds(std::span<const SampledRounds> rounds);
 
 /// A figure and its name in messages.
