@@ -13,7 +13,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "account/ledger_views.hpp"
 #include "account/published_bound.hpp"
 #include "account/worst_coalition.hpp"
 #include "core/files.hpp"
@@ -85,7 +84,7 @@ struct Findings {
 /// COLLECTIVE.
 Findings search_worst(const Asked& asked,
                       const AccountSubject& subject,
-                      const ViewOptions& how,
+                      const AskOptions& how,
                       Control& network) {
     Findings findings;
     const WorstCoalitions worst =
@@ -101,7 +100,7 @@ Findings search_worst(const Asked& asked,
 /// COLLECTIVE.
 Findings ask_every_observer(const Asked& asked,
                             const AccountSubject& subject,
-                            const ViewOptions& how,
+                            const AskOptions& how,
                             Control& network) {
     Findings findings;
     for (const View& view : asked.query.observers) {

@@ -8,10 +8,10 @@
 
 #include "account/account_result.hpp"
 #include "account/account_subject.hpp"
+#include "account/ledger_views.hpp"
 #include "net/control.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
-#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -19,7 +19,7 @@ struct AccountConfig {
     SubjectConfig subject;
     std::string view = "all-nodes";
     std::string targets = "all";
-    ViewOptions how;
+    AskOptions how;
     std::optional<int> dropouts;  ///< number of agents whose messages may be missing in a round
     std::string missing;          ///< or those missing in every round: "a,b"
 };

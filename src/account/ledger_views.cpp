@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <mutex>
 
 #include "account/account_subject.hpp"
 #include "core/bytes.hpp"
@@ -158,16 +159,20 @@ std::vector<std::size_t> share_of(const Control& network,
 Answers answer_share(const std::vector<std::size_t>& mine,
                      const AccountSubject& subject,
                      const std::vector<Question>& questions,
-                     const ViewOptions& all_options) {
+                     const AskOptions& all_options) {
     // A single observer uses all threads; several use one each.
     const bool many = mine.size() > 1;
     ViewOptions options = all_options;
+    std::mutex telling;
+    long done = 0;
     options.threads = many ? 1 : all_options.threads;
     Answers answers(questions.size());
     parallel_for(static_cast<long>(mine.size()), many ? all_options.threads : 1, [&](long k) {
         const std::size_t i = mine[static_cast<std::size_t>(k)];
         answers[i] = view_losses(
             subject.process, subject.use, questions[i].view, questions[i].targets, options);
+        const std::lock_guard lock(telling);
+        if (++done; all_options.on_answer) all_options.on_answer(done, std::ssize(mine));
     });
     return answers;
 }
@@ -211,7 +216,7 @@ SquaredSensitivity read_answer(ByteReader& reader) {
 Answers answer(Control& network,
                const AccountSubject& subject,
                const std::vector<Question>& questions,
-               const ViewOptions& options) {
+               const AskOptions& options) {
     const auto mine =
         share_of(network, questions.size(), static_cast<std::size_t>(network.process()));
     Answers answers;

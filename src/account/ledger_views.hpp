@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "account/account_subject.hpp"
@@ -56,11 +57,17 @@ struct Question {
 };
 using Answers = std::vector<std::vector<SquaredSensitivity>>;  // by question, by target
 
+struct AskOptions : ViewOptions {
+    /// Called after each question of this process, by one thread at a time, with how many of how
+    /// many are answered.
+    std::function<void(long done, long all)> on_answer;
+};
+
 /// Answers of all questions, on every process; process i mod P works on question i. COLLECTIVE.
 [[nodiscard]] Answers answer(Control& network,
                              const AccountSubject& subject,
                              const std::vector<Question>& questions,
-                             const ViewOptions& options);
+                             const AskOptions& options);
 
 [[nodiscard]] std::vector<int> without(const std::vector<int>& targets,
                                        const std::vector<int>& members);

@@ -89,7 +89,7 @@ class WorstCoalition {
     WorstCoalition(const ViewQuery& query,
                    const std::vector<int>& targets,
                    const AccountSubject& subject,
-                   const ViewOptions& how,
+                   const AskOptions& how,
                    Control& network)
         : subject_(subject),
           how_(how),
@@ -246,7 +246,7 @@ class WorstCoalition {
     }
 
     const AccountSubject& subject_;
-    const ViewOptions& how_;
+    const AskOptions& how_;
     Control& network_;
     View::Kind kind_;
     const std::vector<int>& targets_;
@@ -260,7 +260,7 @@ class WorstCoalition {
 WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                       const std::vector<int>& targets,
                                       const AccountSubject& subject,
-                                      const ViewOptions& how,
+                                      const AskOptions& how,
                                       Control& network) {
     return WorstCoalition(query, targets, subject, how, network).run();
 }

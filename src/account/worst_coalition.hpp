@@ -38,7 +38,7 @@ struct WorstCoalitions {
 [[nodiscard]] WorstCoalitions find_worst_coalitions(const ViewQuery& query,
                                                     const std::vector<int>& targets,
                                                     const AccountSubject& subject,
-                                                    const ViewOptions& how,
+                                                    const AskOptions& how,
                                                     Control& network);
 
 /// What is learnt from all messages except missing ones (--dropouts, --missing), about every target

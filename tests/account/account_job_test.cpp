@@ -187,6 +187,18 @@ std::optional<double> published(const PairFigure& pair, const std::string& name)
     return std::nullopt;
 }
 
+TEST(RunAccount, TellsOfEveryObserverThatItHasAsked) {
+    AccountConfig config = config_of("ldp", "all-nodes");
+    config.how.threads = 2;
+    std::vector<long> told;
+    config.how.on_answer = [&](long done, long all) {
+        EXPECT_EQ(all, 7);
+        told.push_back(done);
+    };
+    (void)account(config);
+    EXPECT_EQ(told, (std::vector<long>{1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(RunAccount, ComparesWithTheMuffliatoBoundWhereItApplies) {
     const Accounted ldp = account(config_of("ldp", "node:0"));
     const Eigen::VectorXd bound = muffliato_bound(

@@ -23,6 +23,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_record.hpp"
 #include "training/job.hpp"
+#include "training/progress.hpp"
 #include "training/run_subject.hpp"
 
 namespace sotto {
@@ -358,7 +359,17 @@ int account_on(Control& network, const AccountTask& task, const GeneralOptions& 
         subject = build_account_subject(config.subject, network);
     if (!task.view_given && subject->plan.agents > most_dense_agents)
         config.view = large_pairwise_noise(subject->plan) ? "worst-all-messages:1" : "eavesdropper";
+    ProgressBar bar;
+    if (leader && report_stream(general) != nullptr)
+        config.how.on_answer = [&](long done, long all) {
+            if (!bar.due()) return;
+            bar.show(
+                static_cast<double>(done) / static_cast<double>(all),
+                fmt::format(
+                    "{} of {} observers in {}", done, all, duration_text(bar.elapsed_seconds())));
+        };
     const AccountResult result = run_account(config, *subject, network);
+    bar.finish();
     network.agree([&] {
         if (!leader) return;
         write_json(general, account_report_json(result, config, *subject));
