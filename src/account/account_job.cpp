@@ -19,6 +19,7 @@
 #include "core/json.hpp"
 #include "core/numbers.hpp"
 #include "core/stopwatch.hpp"
+#include "privacy/ledger_json.hpp"
 #include "privacy/noise_multiplier.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -396,7 +397,7 @@ std::vector<SampledRounds> parse_sampled_rounds(std::string_view option, std::st
 
 SampledConversion convert_sampled_rounds(std::span<const SampledRounds> rounds, double delta) {
     const Certified epsilon = PrivacyLoss::sampled(rounds).epsilon(delta);
-    return {{rounds.begin(), rounds.end()}, epsilon.upper, epsilon.lower, delta};
+    return {{rounds.begin(), rounds.end()}, epsilon.upper, epsilon.lower, delta, std::nullopt};
 }
 
 SampledConversion convert_sampled_budget(double epsilon,
@@ -409,6 +410,27 @@ SampledConversion convert_sampled_budget(double epsilon,
     return convert_sampled_rounds({&rounds, 1}, delta);
 }
 
+SampledConversion convert_allocation(double noise_multiplier,
+                                     long rounds_an_epoch,
+                                     long epochs,
+                                     double delta) {
+    const SampledRounds rounds = allocated_rounds(noise_multiplier, rounds_an_epoch, epochs);
+    SampledConversion conversion = convert_sampled_rounds({&rounds, 1}, delta);
+    const SampledRounds poisson{
+        noise_multiplier, rounds.sampling_probability, epochs * rounds_an_epoch};
+    conversion.poisson_epsilon = PrivacyLoss::sampled({&poisson, 1}).epsilon(delta).upper;
+    return conversion;
+}
+
+SampledConversion convert_allocated_budget(double epsilon,
+                                           double delta,
+                                           long rounds_an_epoch,
+                                           long epochs) {
+    const SampledPhase phase{1 / static_cast<double>(rounds_an_epoch), epochs, rounds_an_epoch};
+    return convert_allocation(
+        noise_multiplier_for(epsilon, delta, {&phase, 1}), rounds_an_epoch, epochs, delta);
+}
+
 std::string sampled_conversion_json(const SampledConversion& conversion) {
     nlohmann::ordered_json json;
     json["epsilon"] = conversion.epsilon;
@@ -418,10 +440,13 @@ std::string sampled_conversion_json(const SampledConversion& conversion) {
     json["sampling_probability"] = common(conversion, &SampledRounds::sampling_probability);
     long count = 0;
     for (const SampledRounds& one : conversion.rounds) {
-        count += one.count;
-        json["sampled_rounds"].push_back({{"noise_multiplier", one.noise_multiplier},
-                                          {"sampling_probability", one.sampling_probability},
-                                          {"count", one.count}});
+        count += one.count * one.rounds_an_epoch;
+        json["sampled_rounds"].push_back(rounds_json(one));
+    }
+    if (conversion.poisson_epsilon) {
+        json["rounds_an_epoch"] = conversion.rounds.front().rounds_an_epoch;
+        json["epochs"] = conversion.rounds.front().count;
+        json["poisson_epsilon"] = *conversion.poisson_epsilon;
     }
     json["rounds"] = count;
     return to_text(json);
@@ -430,13 +455,27 @@ std::string sampled_conversion_json(const SampledConversion& conversion) {
 std::string sampled_conversion_text(const SampledConversion& conversion) {
     std::string text;
     for (const SampledRounds& one : conversion.rounds)
-        text += fmt::format(
-            "{} rounds, each record in one with probability {:.9g}, noise multiplier {:.9g}\n",
-            one.count,
-            one.sampling_probability,
-            one.noise_multiplier);
+        text += one.is_allocated()
+                    ? fmt::format(
+                          "{} of {} rounds, each record in one round of every epoch, noise "
+                          "multiplier {:.9g}\n",
+                          one.count == 1 ? "1 epoch" : fmt::format("{} epochs", one.count),
+                          one.rounds_an_epoch,
+                          one.noise_multiplier)
+                    : fmt::format(
+                          "{} rounds, each record in one with probability {:.9g}, noise "
+                          "multiplier {:.9g}\n",
+                          one.count,
+                          one.sampling_probability,
+                          one.noise_multiplier);
     const double gap =
         conversion.epsilon > 0 ? 1 - conversion.epsilon_lower / conversion.epsilon : 0;
+    const std::string poisson =
+        conversion.poisson_epsilon
+            ? fmt::format(
+                  "Poisson sampling with the same noise and expected batches: epsilon {:.9g}\n",
+                  *conversion.poisson_epsilon)
+            : std::string();
     return text +
            fmt::format(
                "epsilon {:.9g} at delta {:g}, for a record added or removed (certified; none "
@@ -445,7 +484,8 @@ std::string sampled_conversion_text(const SampledConversion& conversion) {
                conversion.delta,
                conversion.epsilon_lower,
                gap,
-               gap > 0.01 ? "; no lattice was fine enough, so this upper bound may be loose" : "");
+               gap > 0.01 ? "; no lattice was fine enough, so this upper bound may be loose" : "") +
+           poisson;
 }
 
 }  // namespace sotto

@@ -59,6 +59,9 @@ struct SampledConversion {
     double epsilon = 0;        ///< certified upper bound
     double epsilon_lower = 0;  ///< no smaller epsilon holds
     double delta = 0;
+    /// Of random allocation: what Poisson sampling with the same noise, number of rounds and
+    /// expected batches costs.
+    std::optional<double> poisson_epsilon;
 };
 
 /// S:q:T,S:q:T: noise multiplier, sampling probability and rounds of every phase.
@@ -76,6 +79,16 @@ void require_sampling_probability(std::string_view option, double probability);
                                                        double delta,
                                                        double probability,
                                                        long count);
+
+/// The same for epochs of random allocation.
+[[nodiscard]] SampledConversion convert_allocation(double noise_multiplier,
+                                                   long rounds_an_epoch,
+                                                   long epochs,
+                                                   double delta);
+[[nodiscard]] SampledConversion convert_allocated_budget(double epsilon,
+                                                         double delta,
+                                                         long rounds_an_epoch,
+                                                         long epochs);
 
 /// As JSON text, in which figures that differ between phases are null, and as text for people.
 [[nodiscard]] std::string sampled_conversion_json(const SampledConversion& conversion);

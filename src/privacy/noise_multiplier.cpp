@@ -15,7 +15,7 @@ namespace sotto {
 namespace {
 
 constexpr double most_asked = 1e4, least_asked_delta = 1e-30;
-constexpr double most_noise = 1e9, least_noise = 1e-3;
+constexpr double most_noise = 1e9;
 
 void require_asked(double epsilon, double delta) {
     if (!(epsilon > 0 && epsilon <= most_asked))
@@ -55,6 +55,9 @@ double noise_multiplier_for(double epsilon,
                         "rounds",
                         epsilon,
                         delta));
+    const bool allocated = std::ranges::any_of(
+        phases, [](const SampledPhase& phase) { return phase.rounds_an_epoch > 1; });
+    const double least_noise = allocated ? least_allocated_noise : 1e-3;
     // Brackets the noise by bounds without a lattice: enough at `high`, too little at `low`.
     double high = 1;
     while (high < most_noise && loss_at(high).epsilon_bracket(delta).upper > epsilon) high *= 2;
@@ -64,12 +67,13 @@ double noise_multiplier_for(double epsilon,
                         epsilon,
                         delta,
                         most_noise));
-    while (high > least_noise && loss_at(high / 2).epsilon_bracket(delta).upper <= epsilon)
+    while (high / 2 >= least_noise && loss_at(high / 2).epsilon_bracket(delta).upper <= epsilon)
         high /= 2;
     if (high <= least_noise) return least_noise;
-    double low = high / 2;
-    while (low > least_noise && loss_at(low).epsilon_bracket(delta).lower <= epsilon) low /= 2;
-    low = std::log(std::max(low, least_noise));
+    double low = std::max(high / 2, least_noise);
+    while (low > least_noise && loss_at(low).epsilon_bracket(delta).lower <= epsilon)
+        low = std::max(low / 2, least_noise);
+    low = std::log(low);
     high = std::log(high);
     const double at_low = excess(low), at_high = excess(high);
     if (at_low <= 0) return std::exp(low);

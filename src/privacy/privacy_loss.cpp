@@ -39,6 +39,12 @@ void require_rounds(const SampledRounds& rounds) {
                         rounds.rounds_an_epoch,
                         rounds.sampling_probability,
                         most_rounds_an_epoch));
+    if (rounds.is_allocated() && rounds.noise_multiplier < least_allocated_noise)
+        throw PrivacyError(
+            fmt::format("noise multiplier: {} is not possible with random allocation (must be at "
+                        "least {}: with so little noise nothing is hidden)",
+                        rounds.noise_multiplier,
+                        least_allocated_noise));
     if (rounds.count < 0 || rounds.count > most_sampled_rounds)
         throw PrivacyError(fmt::format("sampled rounds: {} is not possible (must be from 0 to {})",
                                        rounds.count,

@@ -45,6 +45,8 @@ struct SampledRounds {
 inline constexpr long most_sampled_rounds = 1'000'000'000;
 /// Most rounds of an epoch of random allocation.
 inline constexpr long most_rounds_an_epoch = 1'000'000;
+/// Smallest noise multiplier of random allocation: with less, likelihood ratios overflow.
+inline constexpr double least_allocated_noise = 0.1;
 
 /// `epochs` epochs of random allocation.
 [[nodiscard]] inline SampledRounds allocated_rounds(double noise_multiplier,
@@ -58,7 +60,8 @@ inline constexpr long most_rounds_an_epoch = 1'000'000;
 /// without entries that reveal nothing (no rounds, or probability 0).
 /// @throws PrivacyError unless noise multipliers are above 0 (infinite: nothing is revealed),
 /// probabilities from 0 to 1 (with random allocation 1 / rounds_an_epoch, which is at most
-/// most_rounds_an_epoch), counts from 0 to most_sampled_rounds in total.
+/// most_rounds_an_epoch, and noise of at least least_allocated_noise), counts from 0 to
+/// most_sampled_rounds in total.
 [[nodiscard]] std::vector<SampledRounds> merged_rounds(std::span<const SampledRounds> rounds);
 
 /// A figure and its name in messages.

@@ -153,6 +153,18 @@ sampling_probability, sampled_rounds and rounds ([accounting](../accounting.md))
           .help = "S:q:T,S:q:T: as --noise-multiplier, for several phases of T rounds with noise "
                   "multiplier S and probability q"},
          bound(&AccountOptions::sampled_rounds, any_text())},
+        {{.name = "allocation",
+          .common = true,
+          .help = "t: as --noise-multiplier, for epochs of t rounds in exactly one of which, drawn "
+                  "in secret, each record takes part",
+          .details = R"(
+`--allocation t --epochs E --noise-multiplier S --delta D` gives the cost of E epochs, certified from both sides, and
+what Poisson sampling with the same noise costs ([equations](../equations.md#random-allocation)). With `--epsilon` instead
+of `--noise-multiplier`, the smallest one that is enough is found. The JSON also has rounds_an_epoch, epochs and
+poisson_epsilon. It is an account only: trainings do not allocate records yet.)"},
+         bound(&AccountOptions::allocation, whole(2L, most_rounds_an_epoch))},
+        {{.name = "epochs", .help = "epochs of --allocation"},
+         bound(&AccountOptions::epochs, whole(1L, 1'000'000L))},
         {{.name = "tight-gap",
           .help = "relative gap to which the tight sensitivity is computed",
           .beside_run = true},
@@ -213,6 +225,7 @@ AccountOptions read_account_options(const OptionTexts& given) {
 
 bool converts_sampled_rounds(const OptionTexts& given) {
     return given.contains("noise-multiplier") || given.contains("sampled-rounds") ||
+           given.contains("allocation") || given.contains("epochs") ||
            (given.contains("sampling-probability") && !given.contains("participation") &&
             !given.contains("adjacency"));
 }
@@ -258,15 +271,28 @@ SampledConversion convert_sampled(const AccountOptions& options, const OptionTex
         return convert_sampled_rounds(
             parse_sampled_rounds("--sampled-rounds", *options.sampled_rounds), plan.delta);
     }
+    const bool allocated = options.allocation || options.epochs;
+    if (options.allocation.has_value() != options.epochs.has_value())
+        throw ConfigError(fmt::format("--{}: is needed too (how many epochs of how many rounds)",
+                                      options.allocation ? "epochs" : "allocation"));
+    if (allocated)
+        refuse_beside("allocation", {"sampling-probability", "rounds", "participation"}, given);
     for (const char* needed : {"sampling-probability", "rounds"})
-        if (!given.contains(needed))
+        if (!allocated && !given.contains(needed))
             throw ConfigError(fmt::format(
                 "--{}: is needed too (what each of how many rounds is sampled with)", needed));
-    refuse_beside(
-        "sampling-probability", {"mu", "graph", "plan", "view", "run", "noise-std"}, given);
+    refuse_beside(allocated ? "allocation" : "sampling-probability",
+                  {"mu", "graph", "plan", "view", "run", "noise-std"},
+                  given);
     if (options.noise_multiplier.has_value() == given.contains("epsilon"))
         throw ConfigError(
             "--noise-multiplier: exactly one of it and --epsilon is needed; the other is computed");
+    if (allocated && options.noise_multiplier)
+        return convert_allocation(
+            *options.noise_multiplier, *options.allocation, *options.epochs, plan.delta);
+    if (allocated)
+        return convert_allocated_budget(
+            plan.epsilon, plan.delta, *options.allocation, *options.epochs);
     const double probability = *options.account.subject.plan.sampling_probability;
     require_sampling_probability("--sampling-probability", probability);
     if (!options.noise_multiplier)

@@ -19,6 +19,7 @@ struct AccountOptions {
     /// Of secretly sampled rounds, to convert into epsilon.
     std::optional<double> noise_multiplier;
     std::optional<std::string> sampled_rounds;  ///< the same for several phases
+    std::optional<long> allocation, epochs;     ///< the same for random allocation
     std::optional<std::string> by_distance;
     int asked_threads = 0;
 
