@@ -348,6 +348,22 @@ TEST(SampledConversion, SaysEpsilonFromBothSides) {
     EXPECT_EQ(json["sampled_rounds"][1]["noise_multiplier"], 2);
 }
 
+TEST(SampledConversion, OfRandomAllocationStandsBesidePoissonSampling) {
+    const SampledConversion found = convert_allocation(1, 10, 1, 1e-5);
+    const auto json = nlohmann::json::parse(sampled_conversion_json(found));
+    EXPECT_NEAR(json["epsilon"], 2.1888, 1e-3);
+    EXPECT_NEAR(json["poisson_epsilon"], 2.855, 2e-3);
+    EXPECT_EQ(json["rounds_an_epoch"], 10);
+    EXPECT_EQ(json["epochs"], 1);
+    EXPECT_EQ(json["rounds"], 10);
+    expect_contains(sampled_conversion_text(found),
+                    "1 epoch of 10 rounds, each record in one round");
+    expect_contains(sampled_conversion_text(found), "Poisson sampling with the same noise");
+    const SampledConversion budget = convert_allocated_budget(2.1888, 1e-5, 10, 1);
+    EXPECT_NEAR(budget.rounds.front().noise_multiplier, 1, 2e-3);
+    EXPECT_LE(budget.epsilon, 2.1888);
+}
+
 TEST(SampledConversion, FindsTheNoiseOfABudget) {
     const SampledConversion found = convert_sampled_budget(1, 1e-5, 0.01, 1000);
     EXPECT_LE(found.epsilon, 1);

@@ -175,6 +175,31 @@ TEST(Account, ConvertsBetweenMuAndEpsilon) {
     EXPECT_FALSE(there.contains("pairs"));
 }
 
+TEST(Account, ConvertsRandomAllocation) {
+    const TempDir directory;
+    const Arguments ten{"--allocation", "10", "--epochs", "1", "--delta", "1e-5"};
+    const Json there = account(directory, with(ten, {"--noise-multiplier", "1"}));
+    const Json known = golden("allocation.json")["rows"][0];
+    ASSERT_EQ(known["rounds_an_epoch"], 10);
+    EXPECT_NEAR(there["epsilon"].get<double>(), known["epsilon"].get<double>(), 2e-3);
+    EXPECT_NEAR(there["poisson_epsilon"].get<double>(), 2.855, 2e-3);
+    const Json noise = account(
+        directory, {"--allocation", "100", "--epochs", "20", "--epsilon", "1", "--delta", "1e-5"});
+    EXPECT_LE(noise["epsilon"].get<double>(), 1);
+    EXPECT_GT(noise["epsilon"].get<double>(), 0.99);
+    EXPECT_GT(noise["poisson_epsilon"].get<double>(), 1.01);
+    for (const auto& [arguments, mentions] :
+         {std::pair<Arguments, std::string>{{"--allocation", "10", "--delta", "1e-5"}, "--epochs"},
+          {with(ten, {"--noise-multiplier", "1", "--rounds", "10"}), "--rounds"},
+          {with(ten, {"--noise-multiplier", "1", "--epsilon", "1"}), "--noise-multiplier"},
+          {with(ten, {"--noise-multiplier", "0.05"}), "at least 0.1"},
+          {{"--allocation", "1", "--epochs", "1", "--epsilon", "1"}, "--allocation: 1"}}) {
+        const Outcome outcome = run_sotto(directory, one_process, with({"account"}, arguments));
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.text();
+        EXPECT_NE(outcome.err.find(mentions), std::string::npos) << outcome.text();
+    }
+}
+
 TEST(Account, NamesWhyAFigureHolds) {
     const TempDir directory;
     const auto argument = [&](const Arguments& more) {

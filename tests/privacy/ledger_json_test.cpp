@@ -217,7 +217,8 @@ TEST(LedgerJson, SaysWhatSecureSumsHide) {
 }
 
 TEST(LossJson, ComesBackAsItWas) {
-    const std::vector<SampledRounds> rounds{{1.1, 0.01, 400}, {2.2, 0.05, 200}};
+    const std::vector<SampledRounds> rounds{
+        {1.1, 0.01, 400}, {2.2, 0.05, 200}, allocated_rounds(3, 7, 2)};
     const PrivacyLoss sampled = PrivacyLoss::sampled(rounds);
     for (const PrivacyLoss& loss : {PrivacyLoss(),
                                     PrivacyLoss::gaussian(1.25),
@@ -230,6 +231,8 @@ TEST(LossJson, ComesBackAsItWas) {
         EXPECT_EQ(loss_from_json(JsonDocument(loss_json(loss).dump()).root()), loss)
             << loss_json(loss);
     EXPECT_EQ(loss_json(sampled)["sampled_rounds"][1]["count"], 200);
+    EXPECT_FALSE(loss_json(sampled)["sampled_rounds"][1].contains("rounds_an_epoch"));
+    EXPECT_EQ(loss_json(sampled)["sampled_rounds"][2]["rounds_an_epoch"], 7);
 }
 
 TEST(LossJson, IsReadStrictly) {
@@ -251,7 +254,11 @@ TEST(LossJson, IsReadStrictly) {
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 1.1, "count": 1}]})",
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": -1}]})",
          R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 1.5}]})",
-         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 2000000000}]})"})
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 2000000000}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "count": 1, "rounds_an_epoch": 9}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 1, "count": 1, "rounds_an_epoch": 1}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 0.01, "sampling_probability": 0.1, "count": 1, "rounds_an_epoch": 10}]})",
+         R"({"sampled_rounds": [{"noise_multiplier": 1, "sampling_probability": 0.1, "rounds_an_epoch": 10}]})"})
         EXPECT_THROW((void)loss_from_json(JsonDocument(wrong).root()), DataError) << wrong;
 }
 

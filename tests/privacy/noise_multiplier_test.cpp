@@ -18,7 +18,7 @@ double epsilon_with(double noise,
                     const PrivacyLoss& beside) {
     std::vector<SampledRounds> rounds;
     for (const SampledPhase& one : phases)
-        rounds.push_back({noise, one.sampling_probability, one.count});
+        rounds.push_back({noise, one.sampling_probability, one.count, one.rounds_an_epoch});
     return compose(beside, PrivacyLoss::sampled(rounds)).epsilon(1e-5).upper;
 }
 
@@ -30,6 +30,16 @@ TEST(NoiseMultiplier, MeetsTheBudgetAndHardlyMoreNoiseThanThat) {
             EXPECT_LE(epsilon_with(noise, phases, beside), epsilon);
             EXPECT_GT(epsilon_with(noise * 0.999, phases, beside), epsilon);
         }
+}
+
+TEST(NoiseMultiplier, OfRandomAllocationMeetsTheBudgetAndIsNeverBelowTheLeast) {
+    const std::vector<SampledPhase> phases{{0.05, 10, 20}};
+    const double noise = noise_multiplier_for(2, 1e-5, phases);
+    EXPECT_LE(epsilon_with(noise, phases, {}), 2);
+    EXPECT_GT(epsilon_with(noise * 0.999, phases, {}), 2);
+    EXPECT_LT(noise, 0.97 * noise_multiplier_for(2, 1e-5, std::vector<SampledPhase>{{0.05, 200}}));
+    const std::vector<SampledPhase> rare{{1e-6, 1, 1'000'000}};
+    EXPECT_GE(noise_multiplier_for(1000, 1e-5, rare), least_allocated_noise);
 }
 
 TEST(NoiseMultiplier, OfRoundsThatAreAlwaysThereIsThatOfTheGaussianCurve) {

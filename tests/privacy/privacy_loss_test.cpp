@@ -28,6 +28,10 @@ TEST(SampledRounds, OfOneKindMerge) {
         {2, 0.1, 3}, {1, 0.5, 1}, {2, 0.1, 4}, {1, 0, 9}, {3, 0.5, 0}, {infinity, 0.5, 8}};
     const std::vector<SampledRounds> merged{{1, 0.5, 1}, {2, 0.1, 7}};
     EXPECT_EQ(merged_rounds(rounds), merged);
+    const std::vector<SampledRounds> epochs{
+        allocated_rounds(2, 10, 1), {2, 0.1, 3}, allocated_rounds(2, 10, 4)};
+    const std::vector<SampledRounds> apart{{2, 0.1, 3}, allocated_rounds(2, 10, 5)};
+    EXPECT_EQ(merged_rounds(epochs), apart);
 }
 
 TEST(SampledRounds, ThatCannotBeAreRefused) {
@@ -38,7 +42,12 @@ TEST(SampledRounds, ThatCannotBeAreRefused) {
                                        SampledRounds{1, 1.1, 1},
                                        SampledRounds{1, not_a_number, 1},
                                        SampledRounds{1, 0.5, -1},
-                                       SampledRounds{1, 0.5, most_sampled_rounds + 1}})
+                                       SampledRounds{1, 0.5, most_sampled_rounds + 1},
+                                       SampledRounds{1, 0.5, 1, 0},
+                                       SampledRounds{1, 0.5, 1, -2},
+                                       SampledRounds{1, 0.5, 1, 3},
+                                       allocated_rounds(0.09, 10, 1),
+                                       allocated_rounds(1, most_rounds_an_epoch + 1, 1)})
         EXPECT_THROW((void)merged_rounds({&wrong, 1}), PrivacyError);
     const std::vector<SampledRounds> many{{1, 0.5, most_sampled_rounds}, {2, 0.5, 1}};
     EXPECT_THROW((void)merged_rounds(many), PrivacyError);
@@ -60,6 +69,56 @@ TEST(SampledRounds, HaveTheEpsilonsOfAnIndependentAccountant) {
         EXPECT_GE(epsilon.upper, lower) << row;
         EXPECT_LE(epsilon.upper - epsilon.lower, 1e-3 * epsilon.upper) << row;
     }
+}
+
+TEST(RandomAllocation, HasTheEpsilonsOfAnIndependentAccountant) {
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/allocation.json");
+    const auto golden = nlohmann::json::parse(file);
+    ASSERT_GT(golden.at("rows").size(), 5U);
+    for (const auto& row : golden.at("rows")) {
+        const SampledRounds rounds = allocated_rounds(
+            row.at("noise_multiplier"), row.at("rounds_an_epoch"), row.at("epochs"));
+        const Certified epsilon = PrivacyLoss::sampled({&rounds, 1}).epsilon(row.at("delta"));
+        const double exact = row.at("epsilon");
+        EXPECT_GE(epsilon.upper, exact * (1 - 3e-4)) << row;
+        EXPECT_LE(epsilon.lower, exact * (1 + 3e-4)) << row;
+        EXPECT_LE(epsilon.upper, exact * (1 + 1e-3)) << row;
+        EXPECT_LE(epsilon.upper - epsilon.lower, 1e-3 * epsilon.upper) << row;
+    }
+}
+
+TEST(RandomAllocation, CostsLessThanSamplingAsOftenOnAverage) {
+    for (const auto& [noise, rounds, epochs] : {std::tuple{1.0, 10L, 1L}, {2.0, 50L, 20L}}) {
+        const SampledRounds allocated = allocated_rounds(noise, rounds, epochs);
+        const SampledRounds poisson{noise, 1 / static_cast<double>(rounds), rounds * epochs};
+        EXPECT_LT(PrivacyLoss::sampled({&allocated, 1}).epsilon(1e-5).upper,
+                  0.97 * PrivacyLoss::sampled({&poisson, 1}).epsilon(1e-5).lower);
+    }
+}
+
+TEST(RandomAllocation, ComposesWithEverythingElse) {
+    const SampledRounds rounds = allocated_rounds(1.5, 20, 6);
+    const PrivacyLoss allocated = PrivacyLoss::sampled({&rounds, 1});
+    const SampledRounds more{1.5, 0.05, 40};
+    const PrivacyLoss all =
+        compose(compose(allocated, PrivacyLoss::sampled({&more, 1})), PrivacyLoss::gaussian(0.2));
+    const Certified epsilon = all.epsilon(1e-5);
+    EXPECT_GT(epsilon.lower, allocated.epsilon(1e-5).upper);
+    EXPECT_LE(epsilon.upper - epsilon.lower, 2e-3 * epsilon.upper);
+    EXPECT_EQ(PrivacyLoss::of(all.parts()), all);
+    EXPECT_TRUE(allocated.within(all, 0));
+    EXPECT_FALSE(all.within(allocated, 1e-9));
+    EXPECT_FALSE(PrivacyLoss::sampled({&more, 1}).within(allocated, 1e-9)) << "another kind";
+    const SampledRounds shorter = allocated_rounds(1.5, 10, 6);
+    EXPECT_TRUE(allocated.within(PrivacyLoss::sampled({&shorter, 1}), 0));
+    EXPECT_FALSE(PrivacyLoss::sampled({&shorter, 1}).within(allocated, 1e-9));
+    const std::vector<PrivacyLoss> both{all, PrivacyLoss::sampled({&shorter, 1})};
+    const PrivacyLoss worst = dominating(both);
+    for (const PrivacyLoss& one : both) {
+        EXPECT_TRUE(one.within(worst, 0));
+        EXPECT_LE(one.epsilon(1e-5).lower, worst.epsilon(1e-5).upper);
+    }
+    EXPECT_LT(allocated.scaled(0.8).epsilon(1e-5).upper, allocated.epsilon(1e-5).lower);
 }
 
 TEST(SampledRounds, ThatAreAlwaysThereAreGaussian) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "privacy/sampled_fixtures.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
@@ -116,7 +117,65 @@ TEST(RoundLosses, BoundTheRoundFromBelowWithAnyStepAndLittleNoise) {
 
 TEST(RoundLosses, KnowWhereTheyEnd) {
     EXPECT_NEAR(sampled_loss(2, 0.3, 0.7), std::log(0.7 + 0.3 * std::exp(0.7 / 2 - 0.125)), 1e-15);
-    EXPECT_GT(widest_loss(1, 0.5, 1e-10), 5);
+    EXPECT_GT(widest_loss({1, 0.5, 1}, 1e-10), 5);
+    EXPECT_GT(widest_loss(allocated_rounds(1, 10, 1), 1e-10), 10);
+    EXPECT_EQ(first_width(1, 1), 1);
+    EXPECT_GT(first_width(5, 10'000), 1);
+}
+
+TEST(EpochLosses, BoundTwoRoundsFromBothSidesAtEveryEpsilonInBothDirections) {
+    constexpr double quadrature = 2e-6;
+    for (const double noise : {0.6, 1.0, 3.0}) {
+        constexpr double step = 4e-3;
+        const RoundBounds bounds = bound_epoch(noise, 2, step, 1e-16);
+        for (const double epsilon : {-0.5, -0.01, 0.0, 0.05, 0.4, 1.5})
+            for (const bool removed : {true, false}) {
+                const double exact = delta_of_one_epoch(noise, epsilon, removed);
+                const LatticeLosses &above = bounds.upper, &below = bounds.lower;
+                const double upper = lattice_delta(removed ? above.remove : above.add, epsilon);
+                const double lower = lattice_delta(removed ? below.remove : below.add, epsilon);
+                EXPECT_GE(upper, exact - quadrature) << noise << " " << epsilon << " " << removed;
+                EXPECT_LE(lower, exact + quadrature) << noise << " " << epsilon << " " << removed;
+                EXPECT_LE(upper - lower, step) << noise << " " << epsilon << " " << removed;
+            }
+    }
+}
+
+TEST(EpochLosses, AreProbabilitiesWithTheRatiosOfTheirPlaces) {
+    for (const long rounds : {2L, 3L, 7L, 100L}) {
+        const RoundBounds bounds = bound_epoch(0.8, rounds, 0.02, 1e-14);
+        for (const LatticeLoss* loss : {&bounds.upper.remove, &bounds.upper.add}) {
+            const double mass = std::accumulate(loss->mass.begin(), loss->mass.end(), 0.0);
+            EXPECT_NEAR(mass + loss->infinite, 1, 1e-9) << rounds;
+            EXPECT_LE(loss->infinite, 1e-10) << rounds;
+        }
+        for (const LatticeLoss* loss : {&bounds.lower.remove, &bounds.lower.add}) {
+            double numerator = 0, denominator = 0;
+            for (std::size_t j = 0; j < loss->mass.size(); ++j) {
+                EXPECT_GE(loss->mass[j], 0);
+                numerator += loss->mass[j];
+                denominator +=
+                    loss->mass[j] * std::exp(-loss->first - loss->step * static_cast<double>(j));
+            }
+            EXPECT_LE(numerator, 1 + 1e-9) << rounds;
+            EXPECT_LE(denominator, 1 + 1e-9) << rounds;
+        }
+    }
+}
+
+TEST(EpochLosses, RevealLessTheLongerTheyAre) {
+    double before = 1;
+    for (const long rounds : {2L, 8L, 64L, 1000L}) {
+        const RoundBounds bounds = bound_epoch(1, rounds, 0.01, 1e-14);
+        const double delta = lattice_delta(bounds.upper.remove, 0.3);
+        EXPECT_LT(delta, 0.8 * before) << rounds;
+        EXPECT_GT(lattice_delta(bounds.lower.remove, 0.3), 0.95 * delta) << rounds;
+        before = delta;
+    }
+}
+
+TEST(EpochLosses, WithTooManyCellsAreRefused) {
+    EXPECT_THROW((void)bound_epoch(1, 10, 1e-9, 1e-14), ConfigError);
 }
 
 TEST(ExactParts, AreTheGaussianCurveAndRandomisedResponse) {

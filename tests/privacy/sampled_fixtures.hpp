@@ -1,6 +1,7 @@
 #pragma once
 
-// One sampled round by numerical integration, independent of the accountant.
+// One sampled round, and one epoch of two rounds, by numerical integration, independent of the
+// accountant.
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,27 @@ inline double delta_of_one_round(double noise, double probability, double epsilo
         sum += std::max(0.0L, removed ? with - factor * without : without - factor * with);
     }
     return static_cast<double>(sum * width / (s * std::sqrt(2 * 3.14159265358979323846L)));
+}
+
+/// The same for an epoch of two rounds in one of which the record is, in the plane.
+inline double delta_of_one_epoch(double noise, double epsilon, bool removed) {
+    const double s = noise, factor = std::exp(epsilon);
+    const double from = -9 * s, to = 1 + 9 * s;
+    constexpr int steps = 1500;
+    const double width = (to - from) / steps;
+    const auto ratio = [&](double x) { return std::exp((x - 0.5) / (s * s)); };
+    const auto density = [&](double x) { return std::exp(-x * x / (2 * s * s)); };
+    double sum = 0;
+    for (int i = 0; i < steps; ++i) {
+        const double x = from + width * (i + 0.5);
+        for (int j = 0; j < steps; ++j) {
+            const double y = from + width * (j + 0.5);
+            const double with = 0.5 * (ratio(x) + ratio(y));
+            sum += density(x) * density(y) *
+                   std::max(0.0, removed ? with - factor : 1 - factor * with);
+        }
+    }
+    return sum * width * width / (2 * 3.14159265358979323846 * s * s);
 }
 
 /// Of the worse direction.
