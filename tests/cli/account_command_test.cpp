@@ -192,7 +192,7 @@ TEST(Account, ConvertsRandomAllocation) {
          {std::pair<Arguments, std::string>{{"--allocation", "10", "--delta", "1e-5"}, "--epochs"},
           {with(ten, {"--noise-multiplier", "1", "--rounds", "10"}), "--rounds"},
           {with(ten, {"--noise-multiplier", "1", "--epsilon", "1"}), "--noise-multiplier"},
-          {with(ten, {"--noise-multiplier", "0.05"}), "at least 0.1"},
+          {with(ten, {"--noise-multiplier", "0.05"}), "allowed: 0.1 or more"},
           {{"--allocation", "1", "--epochs", "1", "--epsilon", "1"}, "--allocation: 1"}}) {
         const Outcome outcome = run_sotto(directory, one_process, with({"account"}, arguments));
         EXPECT_EQ(outcome.exit_code, 2) << outcome.text();

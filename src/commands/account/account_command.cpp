@@ -287,6 +287,12 @@ SampledConversion convert_sampled(const AccountOptions& options, const OptionTex
     if (options.noise_multiplier.has_value() == given.contains("epsilon"))
         throw ConfigError(
             "--noise-multiplier: exactly one of it and --epsilon is needed; the other is computed");
+    if (allocated && options.noise_multiplier.value_or(1) < least_allocated_noise)
+        throw ConfigError(
+            fmt::format("--noise-multiplier: {} is not possible with --allocation, where so little "
+                        "noise hides nothing (allowed: {} or more)",
+                        *options.noise_multiplier,
+                        least_allocated_noise));
     if (allocated && options.noise_multiplier)
         return convert_allocation(
             *options.noise_multiplier, *options.allocation, *options.epochs, plan.delta);
