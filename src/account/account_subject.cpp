@@ -203,6 +203,7 @@ Exposure SentRounds::exposure(int agent) const {
     Exposure exposure;
     exposure.sensitivity = there.sensitivity[static_cast<std::size_t>(place)];
     exposure.sampling_probability = there.probability(place);
+    exposure.rounds_an_epoch = there.use.participation.rounds_an_epoch;
     std::map<long, long> by_pattern;
     for (const long round : process.training_rounds())
         ++by_pattern[round % there.use.participation.cycle];

@@ -164,7 +164,7 @@ std::optional<double> equal_noise_variance(const PlanConfig& config, const Noise
         plan.entry != NoiseEntry::gradient || !plan.same_message_to_all() ||
         plan.distribution() != StreamDistribution::gaussian ||
         plan.temporal.kind != TemporalFactor::Kind::identity || config.participation.cycle != 1 ||
-        config.participation.poisson)
+        config.participation.is_secret())
         return std::nullopt;
     for (const SeedGroup& group : plan.groups)
         if (group.members.size() > 1) return std::nullopt;

@@ -65,7 +65,12 @@ Binding<AskedPlan> temporal_restart() {
 Binding<AskedPlan> participation_of_records() {
     static constexpr std::string_view chosen = "cyclic-poisson:auto";
     return {OptionKind::value,
-            one_of({"every", "cyclic:b", "poisson", "cyclic-poisson:b", "cyclic-poisson:auto"}),
+            one_of({"every",
+                    "cyclic:b",
+                    "poisson",
+                    "cyclic-poisson:b",
+                    "cyclic-poisson:auto",
+                    "allocation:t"}),
             [](AskedPlan& config, const std::string& option, const std::string& text) {
                 config.open.cycle = text == chosen;
                 config.participation = config.open.cycle
@@ -472,7 +477,12 @@ each of its records with probability b times `--batch-size` / records, at most 1
 round only, so the rounds between may share noise: with `mafalda` and `space-time` and `--temporal banded:B`, B below b
 (not with `dense`, unless it starts again every b rounds, and not with `one-lag`). `cyclic-poisson:auto` plans for b =
 1, 2, 4, ... and takes the plan that leaves the least noise at the budget, with the widest band that b (and `banded:B`)
-allow. The plan and its JSON (`cycle_choice`) say which b was taken and why, and config.ini of a run keeps it.)",
+allow. The plan and its JSON (`cycle_choice`) say which b was taken and why, and config.ini of a run keeps it.
+
+`allocation:t`: in every epoch of t rounds each record is in exactly one batch, which only its agent knows and draws
+anew for every epoch. Batches have a t-th of the records on average, and sums are divided by that (rounded up) instead
+of by `--batch-size`. All records are used equally often, and it costs less than coins of probability 1/t
+([how much](../equations.md#random-allocation)). An epoch that begins counts whole: give `--rounds` as a multiple of t.)",
               .peers_may_set = false},
              participation_of_records()},
             {{.name = "sampling-probability",

@@ -393,7 +393,7 @@ void require_resumed_run(const TrainConfig& config) {
 }
 
 void require_sampling_with_padding(const TrainConfig& config) {
-    if (config.pad_rounds && !config.plan.participation.poisson)
+    if (config.pad_rounds && !config.plan.participation.is_secret())
         throw ConfigError(
             fmt::format("--pad-rounds: has no meaning with --participation {}, whose batches have "
                         "a size that everybody knows (allowed: poisson)",

@@ -113,7 +113,7 @@ void require_possible(const NoisePlan& plan,
             "norm (allowed: agent, agent-zero-out)",
             name_of(config.adjacency),
             plan.mechanism));
-    if (config.participation.poisson && !plan.noiseless()) {
+    if (config.participation.is_secret() && !plan.noiseless()) {
         if (plan.distribution() != StreamDistribution::gaussian || !plan.same_message_to_all() ||
             plan.entry != NoiseEntry::gradient)
             throw ConfigError(
@@ -199,12 +199,14 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
                     const PlanConfig& config,
                     std::span<const int> agents,
                     const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
-    if (!config.participation.poisson || config.noise_std) return;
+    if (!config.participation.is_secret() || config.noise_std) return;
     std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
     for (const int u : agents) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
         if (budget.epsilon == 0) continue;  // no guarantee is promised
         const double probability = exposures[static_cast<std::size_t>(u)].sampling_probability;
+        const SampledRounds kind{.sampling_probability = probability,
+                                 .rounds_an_epoch = config.participation.rounds_an_epoch};
         const std::vector<SampledPattern> patterns = sampled_patterns(config, u, spent);
         const bool nothing = std::ranges::all_of(
             patterns, [](const SampledPattern& pattern) { return pattern.spent == PrivacyLoss(); });
@@ -213,7 +215,7 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
             budget = found->second;
             continue;
         }
-        budget = sampled_budget(budget, probability, patterns);
+        budget = sampled_budget(budget, kind, patterns);
         if (nothing) known.emplace(key, budget);
     }
 }
@@ -277,7 +279,8 @@ void require_comparable(const PlanConfig& config, const NoisePlan& plan) {
     if (plan.entry != NoiseEntry::gradient || !plan.same_message_to_all() ||
         plan.distribution() != StreamDistribution::gaussian)
         refuse("with noise on messages");
-    if (config.participation.poisson) refuse("with sampled rounds, which are counted one by one");
+    if (config.participation.is_secret())
+        refuse("with sampled rounds, which are counted one by one");
     if (config.correction != Correction::none)
         refuse("with --correction, which mixes what rounds leave");
     if (config.momentum > 0) refuse("with --momentum, which adds up what rounds leave");

@@ -470,7 +470,7 @@ PrivacyLoss unsampled_limit(const PrivacyBudget& budget) {
 }  // namespace
 
 std::optional<double> sampling_gain(const PlanConfig& config, const PrivacyBudget& budget) {
-    if (!config.participation.poisson || config.client_probability ||
+    if (!config.participation.is_secret() || config.client_probability ||
         !promises_an_epsilon(config, budget))
         return std::nullopt;
     return noise_of(1, static_cast<double>(config.rounds), unsampled_limit(budget)) /
@@ -483,7 +483,7 @@ std::optional<double> gain_of_switching(const PlanConfig& config,
                                         const PrivacyBudget& budget,
                                         const Exposure& exposure,
                                         Eigen::Index records) {
-    if (protects_agents(config.adjacency) || config.participation.poisson ||
+    if (protects_agents(config.adjacency) || config.participation.is_secret() ||
         !promises_an_epsilon(config, budget) || !can_be_sampled(config) ||
         exposure.batch_size >= records)
         return std::nullopt;

@@ -85,6 +85,7 @@ std::string obstacle_to_surveys(const AskedPlan& plan, const Topography& topogra
 std::string obstacle_to_rule(const AskedPlan& plan) {
     if (plan.participation.cycle > 1 || plan.open.cycle)
         return "with --participation cyclic:b and cyclic-poisson:b";
+    if (plan.participation.is_allocated()) return "with --participation allocation:t";
     if (plan.learn_clip) return "with --clip-norm learnt";
     return {};
 }

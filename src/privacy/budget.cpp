@@ -50,6 +50,7 @@ double sampling_probability_of(const Participation& participation,
                                Eigen::Index batch,
                                Eigen::Index records,
                                std::optional<double> given) {
+    if (participation.is_allocated()) return 1 / static_cast<double>(participation.rounds_an_epoch);
     if (records == 0 && !given)
         throw ConfigError(fmt::format(
             "sampling-probability: participation {} needs it where there are no data (in a "
@@ -84,6 +85,12 @@ Exposure exposure_of_agent(Adjacency adjacency,
             fmt::format("participation: cyclic needs adjacency record; with adjacency {} all data "
                         "of the agent change, in every round",
                         name_of(adjacency)));
+    if (participation.is_allocated())
+        throw ConfigError(fmt::format(
+            "participation: {} places records; with adjacency {} all data of the agent count "
+            "(allowed: every, or poisson with --client-probability)",
+            name_of(participation),
+            name_of(adjacency)));
     Exposure exposure;
     exposure.sensitivity = (adjacency == Adjacency::agent ? 2 : 1) * clip_norm;
     if (!participation.poisson) return exposure;
@@ -129,11 +136,21 @@ Participation parse_participation(std::string_view option, std::string_view text
             require_in_range(option, static_cast<double>(cycle), 1, 1e9);
             return {.cycle = static_cast<long>(cycle), .poisson = poisson};
         }
-    const std::vector<std::string> allowed{"every", "cyclic:b", "poisson", "cyclic-poisson:b"};
+    constexpr std::string_view allocated = "allocation:";
+    if (text.starts_with(allocated)) {
+        const long long rounds = parse_integer(option, text.substr(allocated.size()));
+        require_in_range(
+            option, static_cast<double>(rounds), 2, static_cast<double>(most_rounds_an_epoch));
+        return {.rounds_an_epoch = static_cast<long>(rounds)};
+    }
+    const std::vector<std::string> allowed{
+        "every", "cyclic:b", "poisson", "cyclic-poisson:b", "allocation:t"};
     throw unknown_name_error(option, text, allowed);
 }
 
 std::string name_of(const Participation& participation) {
+    if (participation.is_allocated())
+        return fmt::format("allocation:{}", participation.rounds_an_epoch);
     if (participation.cycle == 1) return participation.poisson ? "poisson" : "every";
     return fmt::format(
         "{}:{}", participation.poisson ? "cyclic-poisson" : "cyclic", participation.cycle);
@@ -155,7 +172,7 @@ Exposure agent_exposure(Adjacency adjacency,
                         Eigen::Index records,
                         std::optional<Eigen::Index> batch_size,
                         std::optional<double> sampling_probability) {
-    if (participation.poisson) require_possible_sampling(adjacency, participation);
+    if (participation.is_secret()) require_possible_sampling(adjacency, participation);
     require_positive("clip-norm", clip_norm);
     require_in_range("rounds", static_cast<double>(rounds), 1, 1e12);
     const bool agents = protects_agents(adjacency);
@@ -174,12 +191,14 @@ Exposure agent_exposure(Adjacency adjacency,
             "unknown without their data (allowed here: a number, or adjacency agent)");
     Eigen::Index batch = batch_size.value_or(records);
     require_in_range("batch-size", static_cast<double>(batch), 1, 1e12);
-    if (records > 0 && participation.cycle > records)
+    // Of which every record is in one.
+    const long batches =
+        participation.poisson ? 1 : participation.cycle * participation.rounds_an_epoch;
+    if (records > 0 && std::max(batches, participation.cycle) > records)
         throw ConfigError(fmt::format("participation: {} batches, but an agent has only {} records",
-                                      participation.cycle,
+                                      std::max(batches, participation.cycle),
                                       records));
-    if (records > 0 && participation.cycle > 1 && !participation.poisson)
-        batch = (records + participation.cycle - 1) / participation.cycle;
+    if (records > 0 && batches > 1) batch = (records + batches - 1) / batches;
     if (records > 0 && batch > records)
         throw ConfigError(
             fmt::format("batch-size: {} exceeds the {} records of an agent; its sensitivity is "
@@ -189,9 +208,10 @@ Exposure agent_exposure(Adjacency adjacency,
                         batch,
                         records));
     exposure.batch_size = batch;
-    if (participation.poisson)
+    if (participation.is_secret())
         exposure.sampling_probability =
             sampling_probability_of(participation, batch, records, sampling_probability);
+    exposure.rounds_an_epoch = participation.rounds_an_epoch;
     exposure.sensitivity =
         (adjacency == Adjacency::record ? 2 : 1) * clip_norm / static_cast<double>(batch);
     return exposure;
@@ -272,7 +292,11 @@ PrivacyLoss loss_of(StreamDistribution noise, const Exposure& exposure, double p
     const double distance = exposure.sensitivity * exposure.sensitivity;
     // Avoids infinity times 0.
     const double squared = rounds == 0 || distance == 0 ? 0 : distance * rounds * precision;
-    return loss_of_rounds(noise, squared, exposure.sampling_probability, std::lround(rounds));
+    return loss_of_rounds(noise,
+                          squared,
+                          exposure.sampling_probability,
+                          std::lround(rounds),
+                          exposure.rounds_an_epoch);
 }
 
 namespace {
@@ -294,14 +318,16 @@ std::vector<SampledPattern> binding_patterns(std::span<const SampledPattern> pat
 }  // namespace
 
 PrivacyBudget sampled_budget(PrivacyBudget budget,
-                             double sampling_probability,
+                             const SampledRounds& kind,
                              std::span<const SampledPattern> patterns) {
     if (budget.calibration != Calibration::exact)
         throw ConfigError(
             fmt::format("calibration: '{}' is not possible with secretly sampled batches (allowed: "
                         "exact)",
                         name_of(budget.calibration)));
-    SampledRounds allowed{0, sampling_probability, 0};
+    SampledRounds allowed = kind;
+    allowed.noise_multiplier = 0;
+    allowed.count = 0;
     for (const auto& [rounds, spent] : binding_patterns(patterns)) {
         // Up to the gap between its bounds it met the budget when it was planned.
         if (rounds == 0 && spent.epsilon(budget.delta).lower > budget.epsilon)
@@ -310,11 +336,12 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
                             "take part in no further round",
                             budget.epsilon,
                             budget.delta));
-        const SampledPhase phase{sampling_probability, rounds};
+        const long count = rounds / kind.rounds_an_epoch;
+        const SampledPhase phase{kind.sampling_probability, count, kind.rounds_an_epoch};
         allowed.noise_multiplier =
             std::max(allowed.noise_multiplier,
                      noise_multiplier_for(budget.epsilon, budget.delta, {&phase, 1}, spent));
-        allowed.count = std::max(allowed.count, rounds);
+        allowed.count = std::max(allowed.count, count);
     }
     budget.limit = PrivacyLoss::sampled({&allowed, 1});
     return budget;
@@ -325,7 +352,8 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
                              long rounds,
                              const PrivacyLoss& spent) {
     const SampledPattern pattern{rounds, spent};
-    return sampled_budget(std::move(budget), sampling_probability, {&pattern, 1});
+    const SampledRounds kind{.sampling_probability = sampling_probability};
+    return sampled_budget(std::move(budget), kind, {&pattern, 1});
 }
 
 PrivacyBudget no_budget(double delta, Calibration calibration) {
@@ -478,7 +506,8 @@ Guarantee guarantee_of(const NoisePlan& plan,
     return guarantee_of(loss_of_rounds(noise,
                                        distance * distance,
                                        exposure.sampling_probability,
-                                       std::lround(exposure.sensitivity_squared_over_rounds)),
+                                       std::lround(exposure.sensitivity_squared_over_rounds),
+                                       exposure.rounds_an_epoch),
                         stated_delta(noise, delta));
 }
 

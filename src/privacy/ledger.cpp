@@ -40,7 +40,11 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
             (phase.use.participation.cycle == 1
                  ? in_all_[static_cast<std::size_t>(number)]
                  : losses_[static_cast<std::size_t>(p * agents_ + number)]) +=
-                loss_of_rounds(noise, distance, phase.probability(place), std::lround(seen));
+                loss_of_rounds(noise,
+                               distance,
+                               phase.probability(place),
+                               std::lround(seen),
+                               phase.use.participation.rounds_an_epoch);
         }
 }
 
@@ -132,7 +136,7 @@ std::vector<PrivacyBudget> remaining_budgets(std::vector<PrivacyBudget> budgets,
     for (int place = 0; place < members.size(); ++place) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(place)];
         const int number = members.number(place);
-        if (use.participation.poisson) continue;  // see sampled_budget
+        if (use.participation.is_secret()) continue;  // see sampled_budget
         const auto [name, whole] = budget.limit.amount();
         const double worst = spent.worst_of(number, budget.delta).amount().value;
         double left = whole - worst;

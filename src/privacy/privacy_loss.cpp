@@ -324,7 +324,8 @@ PrivacyLoss PrivacyLoss::scaled(double share) const {
 double PrivacyLoss::largest_part() const {
     double squares = 0;
     for (const SampledRounds& one : sampled_)
-        squares += static_cast<double>(one.count) / one.noise_multiplier / one.noise_multiplier;
+        squares += static_cast<double>(one.count * one.rounds_an_epoch) / one.noise_multiplier /
+                   one.noise_multiplier;
     return std::max({mu_squared_, pure_epsilon(), squares});
 }
 
@@ -347,13 +348,16 @@ PrivacyLoss loss_of_distance(StreamDistribution noise, double distance) {
 PrivacyLoss loss_of_rounds(StreamDistribution noise,
                            double squared,
                            double sampling_probability,
-                           long rounds) {
+                           long rounds,
+                           long rounds_an_epoch) {
     if (sampling_probability == 1 || squared == 0 || std::isinf(squared))
         return loss_of_squared_distance(noise, squared);
     if (noise != StreamDistribution::gaussian)
         throw PrivacyError("privacy loss: nothing is proved for sampled rounds with Laplace noise");
-    const SampledRounds alike{
-        std::sqrt(static_cast<double>(rounds) / squared), sampling_probability, rounds};
+    const SampledRounds alike{std::sqrt(static_cast<double>(rounds) / squared),
+                              sampling_probability,
+                              rounds / rounds_an_epoch,
+                              rounds_an_epoch};
     return PrivacyLoss::sampled({&alike, 1});
 }
 

@@ -68,7 +68,7 @@ long column_reach(const TemporalFactor& factor, long s, long rounds) {
 void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
                              long rounds) {
-    if (!participation.poisson || factor.kind == TemporalFactor::Kind::identity) return;
+    if (!participation.is_secret() || factor.kind == TemporalFactor::Kind::identity) return;
     constexpr double longest_column = 1 + 1e-9;  // squared; 1 up to rounding
     const Eigen::VectorXd precisions = round_precisions(factor, rounds);
     for (long s = 0; s < rounds; ++s) {
@@ -94,11 +94,22 @@ void require_separate_rounds(const TemporalFactor& factor,
     }
 }
 
+namespace {
+
+/// Of the pattern of the first of these rounds. An epoch that begins counts whole.
+long rounds_that_count(long rounds, const Participation& participation) {
+    const long cycle = participation.cycle, epoch = participation.rounds_an_epoch;
+    const long taken = (rounds + cycle - 1) / cycle;
+    return (taken + epoch - 1) / epoch * epoch;
+}
+
+}  // namespace
+
 double temporal_sensitivity_squared(const TemporalFactor& factor,
                                     const Participation& participation,
                                     long rounds) {
     if (factor.kind == TemporalFactor::Kind::identity)
-        return static_cast<double>((rounds + participation.cycle - 1) / participation.cycle);
+        return static_cast<double>(rounds_that_count(rounds, participation));
     return rounds == 0 ? 0
                        : pattern_sensitivities_squared(factor, participation, rounds).maxCoeff();
 }
@@ -108,7 +119,9 @@ Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
                                               long rounds) {
     const long cycle = participation.cycle;
     const long patterns = std::min(cycle, rounds);
-    const auto length = [&](long pattern) { return (rounds - pattern + cycle - 1) / cycle; };
+    const auto length = [&](long pattern) {
+        return rounds_that_count(rounds - pattern, participation);
+    };
     Eigen::VectorXd result(patterns);
     if (factor.kind == TemporalFactor::Kind::identity) {
         for (long j = 0; j < patterns; ++j) result(j) = static_cast<double>(length(j));
@@ -524,12 +537,12 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "
             "noise.");
-    if (record.now().use.participation.poisson && protects_agents(record.adjacency))
+    if (record.now().use.participation.is_secret() && protects_agents(record.adjacency))
         lines.emplace_back(
             "Agents are sampled in secret: the guarantee holds while only the trusted aggregator "
             "and the agent itself know in which rounds it takes part. Whoever can time its rounds "
             "learns that.");
-    else if (record.now().use.participation.poisson)
+    else if (record.now().use.participation.is_secret())
         lines.emplace_back(
             "Batches are sampled in secret: the guarantee holds while only the agent itself knows "
             "which of its records are in a batch. Whoever can time its rounds learns about the "
@@ -545,7 +558,7 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
         "Other runs on the same data, such as those that choose a step size or any other option, "
         "are "
         "not counted here: what they reveal adds up (`sotto ledger`).");
-    if (!protects_agents(record.adjacency) && !record.now().use.participation.poisson)
+    if (!protects_agents(record.adjacency) && !record.now().use.participation.is_secret())
         lines.emplace_back(
             "The budget covers one record; no amplification by subsampling is claimed.");
     if (record.secure_sums)

@@ -44,6 +44,19 @@ BatchSampler sampled_batches(Eigen::Index records,
                                   records, dealt.parts, dealt.seed, dealt.number, draw);
 }
 
+BatchSampler allocated_batches(Eigen::Index records,
+                               long rounds_an_epoch,
+                               SecretKey key,
+                               long first_round) {
+    const auto places = std::make_shared<SecretPlaces>(std::move(key), rounds_an_epoch);
+    const auto draw =
+        [places, first = static_cast<std::uint64_t>(first_round)](
+            std::uint64_t round, Eigen::Index count, std::vector<Eigen::Index>& rows) {
+            places->draw(round - first, count, rows);
+        };
+    return BatchSampler::drawn(records, draw);
+}
+
 Eigen::Index padded_batch(Eigen::Index records, double probability) {
     constexpr double too_small = 0x1p-40;
     const boost::math::binomial_distribution<double> drawn(static_cast<double>(records),
@@ -98,6 +111,11 @@ BatchSampler drawn_batches(const Run& run,
                            double probability,
                            SecretKey key) {
     const PlanConfig& plan = run.config.plan;
+    if (plan.participation.is_allocated())
+        return allocated_batches(records,
+                                 plan.participation.rounds_an_epoch,
+                                 std::move(key),
+                                 run.phase.steps.first_round);
     if (!plan.client_probability)
         return sampled_batches(records, probability, std::move(key), dealt_records(run, number));
     return batches_of_client(records,
@@ -121,7 +139,7 @@ std::vector<LocalAgent> build_agents(const Run& run,
         const Eigen::Index batch_size = exposures[static_cast<std::size_t>(id)].batch_size;
         BatchSampler batches =
             rows_are_rounds ? BatchSampler::in_order(records)
-            : run.config.plan.participation.poisson
+            : run.config.plan.participation.is_secret()
                 // Placeholder in a run that opens: take_coins replaces it with the agent's own key.
                 ? drawn_batches(run,
                                 number,

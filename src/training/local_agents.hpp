@@ -53,6 +53,13 @@ struct DealtRecords {
                                            SecretKey key,
                                            const DealtRecords& dealt = {});
 
+/// Batches of an agent that places its records with this key (SecretPlaces).
+/// @param first_round of the epochs.
+[[nodiscard]] BatchSampler allocated_batches(Eigen::Index records,
+                                             long rounds_an_epoch,
+                                             SecretKey key,
+                                             long first_round);
+
 /// Batches of an agent that is itself sampled each round with a coin of this key: those of
 /// `batches`, or none. @param local_steps batches per round.
 [[nodiscard]] BatchSampler batches_of_client(

@@ -214,13 +214,13 @@ void add_share(RoundSeconds& mean, const RoundSeconds& one, std::size_t of) {
 std::optional<RoundSeconds> seconds_to_tell(const RoundSeconds& seconds,
                                             const TrainConfig& config,
                                             int processes) {
-    if (config.plan.participation.poisson && !config.pad_rounds && processes > 1)
+    if (config.plan.participation.is_secret() && !config.pad_rounds && processes > 1)
         return std::nullopt;
     return seconds;
 }
 
 std::optional<double> memory_to_tell(double peak_mib, const TrainConfig& config, int processes) {
-    if (config.plan.participation.poisson && processes > 1) return std::nullopt;
+    if (config.plan.participation.is_secret() && processes > 1) return std::nullopt;
     return peak_mib;
 }
 

@@ -136,10 +136,10 @@ std::vector<KeyRing> take_rings(PreparedRun& prepared) {
     return distribute_seeds(run.network, run.plan, run.session, run.config.threads);
 }
 
-/// With Poisson sampling, draws the local agents' batches with coins of their own keys, which are
-/// stored with their seeds. Batches drawn with fresh keys are never drawn again.
+/// Where batches are secret, draws those of the local agents with their own keys, which are stored
+/// with their seeds. Batches drawn with fresh keys are never drawn again.
 void take_coins(PreparedRun& prepared, std::vector<KeyRing>& rings) {
-    if (!prepared.run.config.plan.participation.poisson) return;
+    if (!prepared.run.config.plan.participation.is_secret()) return;
     const std::optional<std::uint64_t> seed = prepared.run.config.noise_seed;
     const PrivacyPhase& now = prepared.ledger.record().now();
     for (std::size_t a = 0; a < rings.size(); ++a) {

@@ -682,7 +682,7 @@ void count_sampling(AgreedPhase& phase,
 /// Takes what surveys will spend off the budgets of rounds that are not sampled.
 void leave_for_surveys(AgreedPhase& phase,
                        const std::function<PrivacyLoss(int place)>& survey_loss) {
-    if (phase.config.participation.poisson) return;
+    if (phase.config.participation.is_secret()) return;
     for (std::size_t place = 0; place < phase.budgets.size(); ++place) {
         PrivacyLoss& limit = phase.budgets[place].limit;
         const double whole = limit.mu().value_or(0);

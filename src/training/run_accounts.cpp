@@ -327,6 +327,7 @@ bool states_no_less(const PrivacyLoss& stated, const PrivacyLoss& own) {
         return false;
     for (std::size_t k = 0; k < mine.sampled.size(); ++k)
         if (said.sampled[k].count < mine.sampled[k].count ||
+            said.sampled[k].rounds_an_epoch != mine.sampled[k].rounds_an_epoch ||
             !(said.sampled[k].sampling_probability >= mine.sampled[k].sampling_probability) ||
             !(said.sampled[k].noise_multiplier <=
               mine.sampled[k].noise_multiplier * (1 + rounding)))

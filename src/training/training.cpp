@@ -362,7 +362,7 @@ double clipped_share(Network& network, const Trainer& trainer) {
 std::optional<double> compute_before_rounds(PreparedRun& prepared) {
     const Run& run = prepared.run;
     const bool asks = run.leader() && run.network.processes() > 1 && seconds_before_kill();
-    if (run.network.maximum(asks ? 1 : 0) == 0 || run.config.plan.participation.poisson)
+    if (run.network.maximum(asks ? 1 : 0) == 0 || run.config.plan.participation.is_secret())
         return std::nullopt;
     return compute_seconds(prepared);
 }

@@ -86,6 +86,51 @@ SecretCoins::SecretCoins(SecretKey key, double probability)
     ensure_sodium();
 }
 
+SecretPlaces::SecretPlaces(SecretKey key, long rounds_an_epoch)
+    : key_(std::move(key)), rounds_(static_cast<std::uint32_t>(rounds_an_epoch)) {
+    if (rounds_an_epoch < 2 || rounds_an_epoch > long{1} << 31)
+        throw ConfigError(fmt::format(
+            "{} rounds an epoch of random allocation (allowed: 2 to 2^31)", rounds_an_epoch));
+    ensure_sodium();
+}
+
+SecretPlaces::~SecretPlaces() {
+    sodium_memzero(places_.data(), places_.size() * sizeof(std::uint32_t));
+}
+
+void SecretPlaces::place(std::uint64_t epoch, std::size_t records) {
+    RoundBits bits(key_, epoch);
+    places_.resize(records);
+    // The high half of word * t; words whose low half is below 2^32 mod t are drawn again (Lemire
+    // 2019).
+    const std::uint32_t biased = (0U - rounds_) % rounds_;
+    std::uint64_t both = 0;
+    bool half = false;
+    const auto word = [&] {
+        half = !half;
+        if (half) both = bits.next();
+        return static_cast<std::uint32_t>(half ? both : both >> 32);
+    };
+    for (std::uint32_t& at : places_) {
+        std::uint64_t product = std::uint64_t{word()} * rounds_;
+        while (static_cast<std::uint32_t>(product) < biased)
+            product = std::uint64_t{word()} * rounds_;
+        at = static_cast<std::uint32_t>(product >> 32);
+    }
+    epoch_ = epoch;
+}
+
+void SecretPlaces::draw(std::uint64_t round,
+                        Eigen::Index records,
+                        std::vector<Eigen::Index>& chosen) {
+    const auto count = static_cast<std::size_t>(records);
+    if (round / rounds_ != epoch_ || places_.size() != count) place(round / rounds_, count);
+    const auto now = static_cast<std::uint32_t>(round % rounds_);
+    chosen.clear();
+    for (std::size_t i = 0; i < count; ++i)
+        if (places_[i] == now) chosen.push_back(static_cast<Eigen::Index>(i));
+}
+
 void SecretCoins::draw(std::uint64_t round,
                        Eigen::Index records,
                        std::vector<Eigen::Index>& chosen) const {

@@ -54,7 +54,7 @@ std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
 bool counts_all_messages(const MessageProcess& process,
                          const Participation& participation,
                          const View& view) {
-    return process.plan->distribution() == StreamDistribution::laplace || participation.poisson ||
+    return process.plan->distribution() == StreamDistribution::laplace || participation.is_secret() ||
            !has_exact_figures(process, view);
 }
 
@@ -65,7 +65,7 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                             const ViewOptions& options) {
     const NoisePlan& plan = *process.plan;
     check_smoothing(process);
-    if (use.participation.poisson) return sampled_losses(process, use, view, targets);
+    if (use.participation.is_secret()) return sampled_losses(process, use, view, targets);
     if (plan.distribution() == StreamDistribution::gaussian)
         return view_sensitivity(
             process,

@@ -185,6 +185,34 @@ TEST(AgentExposure, RefusesSecretSamplingWhereNothingIsProved) {
     EXPECT_TRUE(contains(refusal(Adjacency::record_zero_out, 4, {}), "exceeds the 4 records"));
 }
 
+TEST(AgentExposure, OfRandomAllocationCountsWholeEpochs) {
+    constexpr Participation allocated{.rounds_an_epoch = 7};
+    EXPECT_EQ(parse_participation("participation", "allocation:7"), allocated);
+    EXPECT_EQ(name_of(allocated), "allocation:7");
+    EXPECT_TRUE(allocated.is_secret());
+    for (const char* wrong :
+         {"allocation", "allocation:", "allocation:1", "allocation:0", "allocation:2000000"})
+        EXPECT_THROW((void)parse_participation("participation", wrong), ConfigError) << wrong;
+    const Exposure exposure =
+        agent_exposure(Adjacency::record_add_remove, allocated, 3, 30, 100, 64);
+    EXPECT_EQ(exposure.batch_size, 15) << "ceil(100 / 7), whatever the batch size";
+    EXPECT_DOUBLE_EQ(exposure.sensitivity, 0.2);
+    EXPECT_EQ(exposure.sampling_probability, 1.0 / 7);
+    EXPECT_EQ(exposure.rounds_an_epoch, 7);
+    EXPECT_EQ(exposure.sensitivity_squared_over_rounds, 35) << "of five epochs";
+    // One epoch's record shows once, with the noise of one round.
+    const PrivacyLoss loss = loss_of(StreamDistribution::gaussian, exposure, 25);
+    const SampledRounds rounds = allocated_rounds(1, 7, 5);
+    EXPECT_EQ(loss, PrivacyLoss::sampled({&rounds, 1}));
+    EXPECT_NEAR(largest_squared_distance(StreamDistribution::gaussian, loss), 35, 1e-12);
+    for (const Adjacency adjacency : {Adjacency::agent, Adjacency::record})
+        EXPECT_THROW((void)agent_exposure(adjacency, allocated, 3, 30, 100, 10), ConfigError);
+    EXPECT_THROW((void)agent_exposure(Adjacency::agent_zero_out, allocated, 3, 30, 100, 10, 0.5),
+                 ConfigError);
+    EXPECT_THROW((void)agent_exposure(Adjacency::record_zero_out, allocated, 3, 30, 6, 3),
+                 ConfigError);
+}
+
 TEST(AgentExposure, OfSampledPartsHasOneRoundInEveryCycle) {
     constexpr Participation parts{.cycle = 8, .poisson = true};
     EXPECT_EQ(parse_participation("participation", "cyclic-poisson:8"), parts);

@@ -151,6 +151,25 @@ TEST_F(OpenRunOf, SecretSamplingHasCoinsThatNothingElseSays) {
     }
 }
 
+TEST_F(OpenRunOf, RandomAllocationPlacesRecordsWithTheKeyOfTheRing) {
+    config = test::logistic_config(folder, 4, "corn", 25);
+    config.plan.adjacency = Adjacency::record_add_remove;
+    config.plan.participation = {.rounds_an_epoch = 5};
+    config.run_directory = folder.path("run");
+    OpenRun run = open();
+    for (std::size_t a = 0; a < 4; ++a) {
+        LocalAgent& agent = run.prepared.agents[a];
+        const Eigen::Index records = agent.objective->records();
+        EXPECT_EQ(agent.batch_size, (records + 4) / 5);
+        SecretPlaces places(run.rings[a].coins().clone(), 5);
+        std::vector<Eigen::Index> chosen;
+        for (std::uint64_t round = 0; round < 20; ++round) {
+            places.draw(round, records, chosen);
+            EXPECT_TRUE(std::ranges::equal(agent.batches.rows(round), chosen));
+        }
+    }
+}
+
 TEST_F(OpenRunOf, SampledPartsAreThoseOfTheSeedWithCoinsOfTheRing) {
     config = test::logistic_config(folder, 4, "ldp", 25);
     config.plan.adjacency = Adjacency::record_add_remove;

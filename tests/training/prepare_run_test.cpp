@@ -307,6 +307,27 @@ TEST(AgreedPhase, CountsSecretSamplingWithEachAgentsOwnProbability) {
     }
 }
 
+TEST(AgreedPhase, CountsEpochsOfRandomAllocation) {
+    const TemporaryFolder folder;
+    for (const std::string mechanism : {"ldp", "corn", "pairs", "cdp"}) {
+        TrainConfig config = logistic_config(folder, 4, mechanism, 32);
+        config.plan.adjacency = Adjacency::record_add_remove;
+        config.plan.participation = {.rounds_an_epoch = 10};
+        config.plan.epsilon = 1;
+        config.run_directory = folder.path(mechanism);
+        const TrainResult result = train(config);
+        EXPECT_LE(result.epsilon, 1);
+        EXPECT_GT(result.epsilon, 0.99) << mechanism << ": more noise than asked for";
+        const Json ledger = test::read_json(folder.path(mechanism + "/ledger.json"));
+        EXPECT_EQ(ledger["participation"], "allocation:10");
+        for (const Json& agent : ledger["agents"]) {
+            const Json& rounds = agent["loss"]["sampled_rounds"].at(0);
+            EXPECT_EQ(rounds["count"], 4) << "the last epoch counts whole";
+            EXPECT_EQ(rounds["rounds_an_epoch"], 10);
+        }
+    }
+}
+
 TEST(AgreedPhase, RefusesSecretSamplingWhereNothingIsProved) {
     const TemporaryFolder folder;
     for (const std::string mechanism : {"zip-dl", "anti-pgd"}) {

@@ -322,6 +322,35 @@ TEST(GoingOnAs, KeepsThePhaseAsItWasAndRefusesOptionsThatCountOtherwise) {
                     "agent 0: the phase that goes on was counted with step_size");
 }
 
+TEST_F(ResumedPhase, OfRandomAllocationBeginsAnEpochAndCountsTheOneThatWasCut) {
+    TrainConfig first = config("ldp", "ldp");
+    first.plan.adjacency = Adjacency::record_add_remove;
+    first.plan.participation = {.rounds_an_epoch = 8};
+    first.plan.epsilon = 3;
+    first.checkpoint_every = 10;
+    run_until_killed(first, 33);
+    const TrainResult rest = run(resumed(first, path("ldp")));
+    EXPECT_EQ(rest.resumed->round, 30);
+    EXPECT_LE(rest.epsilon, 3);
+    EXPECT_GT(rest.epsilon, 2.9);
+    // By hand: rounds 0 to 32 are five epochs, and 30 to 59 four, from round 30 on.
+    const RunHistory history = read_history(path("ldp"));
+    ASSERT_EQ(history.phases.size(), 2U);
+    EXPECT_EQ(history.phases[1].use.steps.first_round, 30);
+    double worst = 0;
+    for (std::size_t u = 0; u < agents; ++u) {
+        std::vector<SampledRounds> epochs;
+        for (std::size_t phase = 0; phase < 2; ++phase) {
+            const PrivacyPhase& own = history.phases[phase];
+            const double precision = coalition_precision(own.plan, 0)(static_cast<Eigen::Index>(u));
+            epochs.push_back(allocated_rounds(
+                1 / (own.sensitivity[u] * std::sqrt(precision)), 8, phase == 0 ? 5 : 4));
+        }
+        worst = std::max(worst, PrivacyLoss::sampled(epochs).epsilon(1e-5).upper);
+    }
+    EXPECT_NEAR(worst, rest.epsilon, 2e-3 * worst);
+}
+
 TEST_F(ResumedPhase, SampledPartsStayWithinTheBudgetInEveryPattern) {
     for (const char* mechanism : {"ldp", "mafalda"}) {
         TrainConfig first = config(mechanism, mechanism);

@@ -99,5 +99,76 @@ TEST(SecretCoins, HaveProbabilitiesThatAreAccountedForExactly) {
         EXPECT_THROW((void)coins(wrong), ConfigError) << wrong;
 }
 
+SecretPlaces places(long rounds, std::uint64_t seed = 1) {
+    return {SecretKey::from_noise_seed(seed, "test", 0), rounds};
+}
+
+Rows placed(SecretPlaces& own, std::uint64_t round, Eigen::Index records) {
+    Rows rows;
+    own.draw(round, records, rows);
+    return rows;
+}
+
+TEST(SecretPlaces, OfEveryRecordAreOneInEachEpochAndUniform) {
+    constexpr Eigen::Index records = 5000;
+    for (const long rounds : {2L, 3L, 10L, 64L}) {
+        SecretPlaces own = places(rounds);
+        for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+            Rows all;
+            for (long t = 0; t < rounds; ++t) {
+                const Rows rows = placed(
+                    own,
+                    epoch * static_cast<std::uint64_t>(rounds) + static_cast<std::uint64_t>(t),
+                    records);
+                EXPECT_TRUE(std::ranges::is_sorted(rows));
+                EXPECT_LT(std::abs(off(static_cast<double>(rows.size()),
+                                       static_cast<double>(records),
+                                       1 / static_cast<double>(rounds))),
+                          5)
+                    << rounds;
+                all.insert(all.end(), rows.begin(), rows.end());
+            }
+            std::ranges::sort(all);
+            ASSERT_EQ(std::ssize(all), records);
+            for (Eigen::Index i = 0; i < records; ++i)
+                ASSERT_EQ(all[static_cast<std::size_t>(i)], i);
+        }
+    }
+}
+
+TEST(SecretPlaces, AreDrawnAnewInEveryEpochAndWithEveryKey) {
+    constexpr Eigen::Index records = 20000;
+    constexpr std::uint64_t rounds = 8;
+    SecretPlaces own = places(rounds), other = places(rounds, 2);
+    double again = 0, of_others = 0, neighbours = 0;
+    for (std::uint64_t t = 0; t < rounds; ++t) {
+        const Rows now = placed(own, t, records);
+        const Rows later = placed(own, t + rounds, records);
+        const Rows theirs = placed(other, t, records);
+        for (const Eigen::Index row : now) {
+            again += std::ranges::binary_search(later, row) ? 1 : 0;
+            of_others += std::ranges::binary_search(theirs, row) ? 1 : 0;
+            neighbours += std::ranges::binary_search(now, row + 1) ? 1 : 0;
+        }
+    }
+    for (const double count : {again, of_others, neighbours})
+        EXPECT_LT(std::abs(off(count, records, 1.0 / rounds)), 5);
+}
+
+TEST(SecretPlaces, AreAFunctionOfKeyAndRoundInAnyOrder) {
+    SecretPlaces own = places(7);
+    const Rows first = placed(own, 9, 3000);
+    (void)placed(own, 100, 3000);
+    (void)placed(own, 3, 100);
+    EXPECT_EQ(placed(own, 9, 3000), first);
+    SecretPlaces same = places(7);
+    EXPECT_EQ(placed(same, 9, 3000), first);
+}
+
+TEST(SecretPlaces, OfNoEpochAreRefused) {
+    for (const long wrong : {-1L, 0L, 1L, (1L << 31) + 1})
+        EXPECT_THROW((void)places(wrong), ConfigError) << wrong;
+}
+
 }  // namespace
 }  // namespace sotto

@@ -39,9 +39,16 @@ struct Participation {
     /// In rounds where it can take part, a record does so with the same probability, by a coin that
     /// only its agent knows (SecretCoins).
     bool poisson = false;
+    /// Above 1: random allocation. Of every epoch of so many rounds, counted from a phase's first
+    /// round on, a record takes part in exactly one, which only its agent knows (SecretPlaces).
+    long rounds_an_epoch = 1;
+
+    [[nodiscard]] bool is_allocated() const { return rounds_an_epoch > 1; }
+    /// Whether only its agent knows in which rounds a record takes part.
+    [[nodiscard]] bool is_secret() const { return poisson || is_allocated(); }
     [[nodiscard]] bool operator==(const Participation&) const = default;
 };
-/// "every", "cyclic:b", "poisson" or "cyclic-poisson:b". @throws ConfigError.
+/// "every", "cyclic:b", "poisson", "cyclic-poisson:b" or "allocation:t". @throws ConfigError.
 [[nodiscard]] Participation parse_participation(std::string_view option, std::string_view text);
 [[nodiscard]] std::string name_of(const Participation& participation);
 
@@ -54,13 +61,15 @@ struct Participation {
 /// How much of one agent's input its messages can carry.
 struct Exposure {
     double sensitivity = 0;  ///< Delta_u, one participation [gradient unit]; L1 under Laplace noise
-    /// run_sensitivity_squared of the whole run; T where every round counts independently.
+    /// run_sensitivity_squared of the whole run; T where every round counts independently, and with
+    /// random allocation the rounds of all epochs that begin.
     double sensitivity_squared_over_rounds = 0;
     Eigen::Index batch_size =
         0;  ///< divisor of the clipped sum (record adjacencies); 0: unknown (adjacency agent)
     /// b q_u of Poisson sampling, a multiple of 2^-53: probability that a record (or agent) takes
     /// part in a round where it can; 1: it always does.
     double sampling_probability = 1;
+    long rounds_an_epoch = 1;  ///< Participation::rounds_an_epoch
 };
 
 /// @param clip_norm C > 0.  @param records N_u, or 0 if unknown (then only `batch_size` counts).
@@ -68,6 +77,7 @@ struct Exposure {
 /// `agent`. With cyclic participation and known records, B_u = ceil(N_u/b) replaces it. With
 /// Poisson sampling B is the expected batch size and the divisor of every batch: q_u = B / N_u, and
 /// records of one of b parts in turn are drawn with b q_u, rounded down to a multiple of 2^-53.
+/// With random allocation B_u = ceil(N_u/t) is the divisor of every batch, and q_u = 1/t.
 /// With Poisson sampling and agent_zero_out the agent takes part with probability q and adds its
 /// clipped gradient over q: Delta = C / q.
 /// @param sampling_probability q_u of Poisson sampling if the records are unknown; q for agents;
@@ -138,10 +148,10 @@ struct SampledPattern {
 /// The same epsilon at the same delta, for secretly sampled rounds. The smallest noise multiplier
 /// that keeps every pattern within budget, with what it has spent, is found (noise_multiplier_for);
 /// the limit is the loss of the longest pattern with it.
-/// @param sampling_probability in each of these rounds.  @param patterns not empty.
+/// @param kind of these rounds: their probability and rounds_an_epoch.  @param patterns not empty.
 /// @throws ConfigError for a calibration that is not exact; PrivacyError if nothing is left.
 [[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
-                                           double sampling_probability,
+                                           const SampledRounds& kind,
                                            std::span<const SampledPattern> patterns);
 /// The same for one pattern.
 [[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,

@@ -152,7 +152,7 @@ class PrivacyLoss {
     /// The same mechanisms with other noise, for any kind: mu^2, epsilon, and 1/s^2 of sampled
     /// rounds, times `share`. Increases with `share` at every delta. @param share finite, >= 0.
     [[nodiscard]] PrivacyLoss scaled(double share) const;
-    /// The largest of mu^2, epsilon and count / s^2; 0 if nothing was revealed.
+    /// The largest of mu^2, epsilon and rounds / s^2; 0 if nothing was revealed.
     [[nodiscard]] double largest_part() const;
 
     [[nodiscard]] bool operator==(const PrivacyLoss&) const = default;
@@ -190,12 +190,14 @@ class PrivacyLoss {
 /// rounds, and does so in each with this probability, by a secret coin. With probability 1,
 /// loss_of_squared_distance; otherwise `rounds` equal, independent rounds of Gaussian noise with
 /// noise multiplier sqrt(rounds / squared).
-/// @param rounds used if the probability is below 1.
+/// @param rounds used if the probability is below 1; whole epochs of random allocation.
+/// @param rounds_an_epoch above 1: random allocation.
 [[nodiscard]] PrivacyLoss loss_of_rounds(StreamDistribution noise,
                                          double squared,
                                          double sampling_probability,
-                                         long rounds);
-/// Inverse of loss_of_squared_distance: the largest squared distance within `limit`, count / s^2
+                                         long rounds,
+                                         long rounds_an_epoch = 1);
+/// Inverse of loss_of_squared_distance: the largest squared distance within `limit`, rounds / s^2
 /// for sampled rounds; 0 if the limit allows no loss of that kind.
 [[nodiscard]] double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit);
 /// The delta at which epsilons under this noise are stated: `delta`, or 0 for pure ones.

@@ -161,7 +161,7 @@ sampling_probability, sampled_rounds and rounds ([accounting](../accounting.md))
 `--allocation t --epochs E --noise-multiplier S --delta D` gives the cost of E epochs, certified from both sides, and
 what Poisson sampling with the same noise costs ([equations](../equations.md#random-allocation)). With `--epsilon` instead
 of `--noise-multiplier`, the smallest one that is enough is found. The JSON also has rounds_an_epoch, epochs and
-poisson_epsilon. It is an account only: trainings do not allocate records yet.)"},
+poisson_epsilon. Trainings do so with `--participation allocation:t`.)"},
          bound(&AccountOptions::allocation, whole(2L, most_rounds_an_epoch))},
         {{.name = "epochs", .help = "epochs of --allocation"},
          bound(&AccountOptions::epochs, whole(1L, 1'000'000L))},
