@@ -32,7 +32,7 @@ void require_confidence(double level) {
 void require_participation(const AuditConfig& config) {
     const AttackRecord& attack = attacks().find("--attack", config.attack);
     const Participation& participation = config.train.plan.participation;
-    if (participation.poisson && participation.cycle > 1)
+    if (participation.is_allocated() || (participation.poisson && participation.cycle > 1))
         throw ConfigError(
             fmt::format("--participation: {} cannot be audited (allowed: every, cyclic:b, poisson)",
                         name_of(participation)));
