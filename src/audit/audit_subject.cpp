@@ -32,21 +32,23 @@ void require_confidence(double level) {
 void require_participation(const AuditConfig& config) {
     const AttackRecord& attack = attacks().find("--attack", config.attack);
     const Participation& participation = config.train.plan.participation;
-    if (participation.is_allocated() || (participation.poisson && participation.cycle > 1))
+    if (participation.poisson && participation.cycle > 1)
         throw ConfigError(
-            fmt::format("--participation: {} cannot be audited (allowed: every, cyclic:b, poisson)",
+            fmt::format("--participation: {} cannot be audited (allowed: every, cyclic:b, poisson, "
+                        "allocation:t)",
                         name_of(participation)));
-    if (attack.sampled == participation.poisson) return;
+    if (attack.sampled == participation.is_secret()) return;
     if (attack.sampled)
         throw ConfigError(
             fmt::format("--participation: {} is not possible with --attack {}, whose records take "
-                        "part by secret coins (allowed: poisson, or another attack)",
+                        "part in secret rounds (allowed: poisson, allocation:t, or another attack)",
                         name_of(participation),
                         attack.name));
     const auto& all = attacks().records();
     throw ConfigError(
-        fmt::format("--participation: poisson is not possible with --attack {} (allowed: every, "
+        fmt::format("--participation: {} is not possible with --attack {} (allowed: every, "
                     "cyclic:b; or --attack {})",
+                    name_of(participation),
                     attack.name,
                     std::ranges::find(all, true, &AttackRecord::sampled)->name));
 }
@@ -108,7 +110,7 @@ SubjectConfig account_config(const AuditConfig& config) {
     account.graph = train.graph;
     account.plan = train.plan;
     account.fixed_inputs = true;
-    if (!train.plan.participation.poisson) return account;
+    if (!train.plan.participation.is_secret()) return account;
     // As the run will compute it, with so many records per agent.
     const Exposure exposure = agent_exposure(train.plan.adjacency,
                                              train.plan.participation,

@@ -139,7 +139,14 @@ long canary_records_of(const AuditConfig& config) {
     CanaryRecords canaries;
     canaries.trials = trials;
     const long records = canaries.records();
-    if (!plan.batch_size.number || *plan.batch_size.number >= records)
+    if (plan.participation.is_allocated()) {
+        if (plan.participation.rounds_an_epoch > plan.rounds)
+            throw ConfigError(fmt::format(
+                "--participation: {} cannot be audited in {} rounds (allowed: epochs of at most "
+                "that)",
+                name_of(plan.participation),
+                plan.rounds));
+    } else if (!plan.batch_size.number || *plan.batch_size.number >= records)
         throw ConfigError(fmt::format(
             "--batch-size: {} samples nothing with {} canaries, whose agents have {} records "
             "(allowed: fewer than these)",
@@ -163,7 +170,9 @@ long canary_records_of(const AuditConfig& config) {
 
 AttackRecord canary_record_attack() {
     return {.name = "canary-records",
-            .help = "which of its canary records an agent has, with --participation poisson",
+            .help =
+                "which of its canary records an agent has, with --participation poisson or "
+                "allocation:t",
             .fixed_inputs = true,
             .sampled = true,
             .options = {"targets", "trials"},
@@ -203,7 +212,8 @@ Json CanaryRecordResult::json() const {
     json["trials"] = canaries.trials;
     json["present"] = present;
     json["batch_size"] = batch_size;
-    json["sampling_probability"] = sampling_probability;
+    json["sampling_probability"] = secret.probability;
+    if (secret.rounds_an_epoch > 1) json["rounds_an_epoch"] = secret.rounds_an_epoch;
     json["noise_multiplier"] = number_json(noise_multiplier);
     json["epsilon_theory"] = number_json(epsilon_theory);
     json["epsilon_lower"] = number_json(epsilon_lower);
@@ -232,7 +242,7 @@ std::string CanaryRecordResult::tables() const {
         "noise multiplier {}\n",
         present,
         canaries.trials,
-        sampling_probability,
+        secret.probability,
         number_text(noise_multiplier, 4));
     text += fmt::format(
         "  epsilon of a record at delta {:g}: the accountant says {}; at least {} by a threshold, "
@@ -395,7 +405,7 @@ CanaryRecordResult begin_result(const MessageProcess& process,
     result.canaries = canaries;
     result.delta = account.claim.delta;
     result.batch_size = account.batch_size;
-    result.sampling_probability = account.probability;
+    result.secret = account.secret;
     result.noise_multiplier = account.claim.loss.parameter().value;
     result.epsilon_theory = account.claim.epsilon;
     result.rounds_recorded = recorded;
@@ -419,18 +429,54 @@ CanaryAccount account_of(const CanaryRecords& canaries, const AuditSubject& subj
             "there is nothing to test (allowed: a view that the mechanism withstands)",
             account.plan.mechanism,
             canaries.target));
+    if (exposure.rounds_an_epoch > 1 && subject.view.kind != View::Kind::all_messages)
+        throw ConfigError(
+            "--view: random allocation is audited where all messages are seen, since places of an "
+            "epoch depend on each other (allowed: eavesdropper, all-messages:...)");
     TradeOff trade_off(claim.loss, claim.delta);
     return {.contribution = exposure.sensitivity,
-            .probability = exposure.sampling_probability,
+            .secret = {exposure.sampling_probability, exposure.rounds_an_epoch},
             .batch_size = exposure.batch_size,
             .claim = std::move(claim),
             .trade_off = std::move(trade_off)};
 }
 
-VectorXd canary_scores(const ContributionModes& modes, double contribution, double probability) {
+namespace {
+
+/// log(1 - sum_t q + sum_t q e^(x_t)) of the rounds of an epoch, summed over epochs.
+double log_mixture_of_epochs(const SecretRounds& secret, const VectorXd& x) {
+    double sum = 0;
+    for (Index first = 0; first < x.size(); first += secret.rounds_an_epoch) {
+        const auto epoch =
+            x.segment(first, std::min<Index>(secret.rounds_an_epoch, x.size() - first));
+        const double none = 1 - secret.probability * static_cast<double>(epoch.size());
+        const double most = std::max(epoch.maxCoeff(), 0.0);
+        sum += most + std::log(secret.probability * (epoch.array() - most).exp().sum() +
+                               std::max(none, 0.0) * std::exp(-most));
+    }
+    return sum;
+}
+
+/// log dP/dQ of every round's mode with a record in it.
+VectorXd round_losses(const ContributionModes& modes, double contribution, Index canary) {
+    const VectorXd length = contribution * modes.response.diagonal();
+    return length.cwiseProduct(modes.values.col(canary) - length / 2);
+}
+
+}  // namespace
+
+VectorXd canary_scores(const ContributionModes& modes,
+                       double contribution,
+                       const SecretRounds& secret) {
+    if (secret.rounds_an_epoch > 1) {
+        VectorXd scores(modes.values.cols() - 1);
+        for (Index i = 0; i < scores.size(); ++i)
+            scores(i) = log_mixture_of_epochs(secret, round_losses(modes, contribution, i));
+        return scores;
+    }
     const Index trials = modes.values.cols() - 1, count = modes.values.rows();
     VectorXd scores = VectorXd::Zero(trials);
-    const CoinModel there(modes.response, contribution, probability, 1);
+    const CoinModel there(modes.response, contribution, secret, 1);
     for (Index k = 0; k < count; ++k) {
         const double length = modes.by_round ? contribution * modes.response.coeff(k, k) : 0;
         const double mean = there.mean()(k), variance = there.variance()(k);
@@ -438,7 +484,7 @@ VectorXd canary_scores(const ContributionModes& modes, double contribution, doub
             const double z = modes.values(k, i);
             scores(i) +=
                 modes.by_round
-                    ? log_mixture(probability, length * (z - length / 2))
+                    ? log_mixture(secret.probability, length * (z - length / 2))
                     : (z * z - (z - mean) * (z - mean) / variance - std::log(variance)) / 2;
         }
     }
@@ -474,9 +520,8 @@ CanaryRecordResult analyse_canary_records(const fs::path& views,
         .signs = canaries.signs(),
         .companions = static_cast<double>(canaries.companions()),
         .contribution = account.contribution,
-        .probability = account.probability,
-        .known =
-            public_coins(canaries, canaries.seed, account.probability, account.batch_size, rounds)};
+        .secret = account.secret,
+        .known = public_coins(canaries, canaries.seed, account.secret, account.batch_size, rounds)};
     std::ranges::move(member_coins(canaries, views, rounds), std::back_inserter(subject.known));
     result.present = (subject.signs.array() > 0).count();
     result.checks = check_coins(modes, subject);
@@ -484,7 +529,7 @@ CanaryRecordResult analyse_canary_records(const fs::path& views,
     // Bonferroni: two bounds, the rates and the checks together have risk 1 - level.
     const auto tests = static_cast<double>(2 + aimed_rates.size() + result.checks.size());
     result.check_risk = (1 - level) / tests;
-    const VectorXd scores = canary_scores(modes, account.contribution, account.probability);
+    const VectorXd scores = canary_scores(modes, account.contribution, account.secret);
     measure_bounds(result, scores, subject.signs, level, result.check_risk);
     for (const double aimed : aimed_rates)
         result.rates.push_back(rates_of(

@@ -40,10 +40,10 @@ struct CanaryRecordResult : AuditResult {
     CanaryRecords canaries;
     long present = 0;  ///< canaries that are in the shard
     Eigen::Index batch_size = 0;
-    double sampling_probability = 0;  ///< accounted
-    double noise_multiplier = 0;      ///< accounted
-    double epsilon_theory = 0;        ///< the accountant's, per record
-    double epsilon_lower = 0;         ///< by thresholds
+    SecretRounds secret;          ///< accounted
+    double noise_multiplier = 0;  ///< accounted
+    double epsilon_theory = 0;    ///< the accountant's, per record
+    double epsilon_lower = 0;     ///< by thresholds
     OneRunFigures one_run;
     std::vector<CanaryRates> rates;
     std::vector<CoinCheck> checks;
@@ -58,8 +58,8 @@ struct CanaryRecordResult : AuditResult {
 
 /// The accountant's figures for the target's records against the view.
 struct CanaryAccount {
-    double contribution = 0;      ///< Delta = C / B
-    double probability = 0;       ///< q
+    double contribution = 0;  ///< Delta = C / B
+    SecretRounds secret;
     Eigen::Index batch_size = 0;  ///< B
     Guarantee claim;              ///< per record, all messages seen, with the members' seeds
     TradeOff trade_off;           ///< of that loss
@@ -82,11 +82,12 @@ struct CanaryAccount {
                                                         int threads);
 
 /// Log-likelihood ratio of every column with and without a canary in the shard: exact if modes are
-/// rounds, sum_t log(1 - q + q exp(r_t z_t - r_t^2 / 2)) with r_t = Delta response_t; otherwise for
-/// normal variables with the same means and variances.
+/// rounds, sum_t log(1 - q + q exp(r_t z_t - r_t^2 / 2)) with r_t = Delta response_t, and with
+/// random allocation the sum over epochs of log(1 - sum_t q + sum_t q exp(r_t z_t - r_t^2 / 2));
+/// otherwise for normal variables with the same means and variances.
 /// @return one per canary, without the last coordinate.
 [[nodiscard]] Eigen::VectorXd canary_scores(const ContributionModes& modes,
                                             double contribution,
-                                            double probability);
+                                            const SecretRounds& secret);
 
 }  // namespace sotto

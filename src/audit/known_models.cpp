@@ -179,7 +179,7 @@ CoinCheck check_of_probability(std::string name,
     return check_of_mean(std::move(name),
                          weights.dot(values.rowwise().sum()),
                          mean,
-                         count * weights.cwiseAbs2().dot(model.variance()),
+                         count * model.variance_of_sum(weights),
                          mean / probability);
 }
 
@@ -201,7 +201,7 @@ CoinCheck check_between_rounds(std::string name,
     const auto count = static_cast<double>(centred.cols());
     return check_of_squares(std::move(name),
                             (weights.transpose() * centred).squaredNorm(),
-                            count * weights.cwiseAbs2().dot(model.variance()),
+                            count * model.variance_of_sum(weights),
                             count * model.variance_of_square(weights));
 }
 
@@ -212,11 +212,48 @@ CoinCheck check_between_canaries(std::string name,
     const auto modes = static_cast<double>(centred.rows());
     const auto count = static_cast<double>(centred.cols());
     const VectorXd sums = centred.rowwise().sum(), weights = model.variance().cwiseInverse();
+    const double normal = model.normal_variance_of_squares(weights);
     return check_of_squares(std::move(name),
                             weights.dot(sums.cwiseAbs2()) / count,
                             modes,
                             // The excess of a canary over a normal variable shrinks in a sum.
-                            2 * modes + (model.variance_of_squares(weights) - 2 * modes) / count);
+                            normal + (model.variance_of_squares(weights) - normal) / count);
+}
+
+/// Sums over the rounds of an epoch, of every canary: it takes part once.
+CoinCheck check_within_epochs(const VectorXd& shown,
+                              const MatrixXd& centred,
+                              long rounds_an_epoch) {
+    const auto count = static_cast<double>(centred.cols());
+    const VectorXd weights = shown.cwiseInverse();
+    double sum = 0, mean = 0, variance = 0;
+    for (Index first = 0; first + rounds_an_epoch <= centred.rows(); first += rounds_an_epoch) {
+        const VectorXd own = weights.segment(first, rounds_an_epoch);
+        sum += (own.transpose() * centred.middleRows(first, rounds_an_epoch)).squaredNorm();
+        const double noise = own.squaredNorm();
+        mean += count * noise;
+        variance += 2 * count * noise * noise;
+    }
+    return check_of_squares(
+        "sum over the rounds of an epoch of canaries that are there", sum, mean, variance);
+}
+
+/// Sums over epochs of a place, of every canary: places are drawn anew.
+CoinCheck check_between_epochs(const CoinModel& model,
+                               const MatrixXd& centred,
+                               long rounds_an_epoch) {
+    const auto count = static_cast<double>(centred.cols());
+    MatrixXd sums = MatrixXd::Zero(rounds_an_epoch, centred.cols());
+    for (Index round = 0; round < centred.rows(); ++round)
+        sums.row(round % rounds_an_epoch) += centred.row(round);
+    const MatrixXd covariance = model.covariance_of_places();
+    const VectorXd ones = VectorXd::Ones(centred.rows());
+    // Fourth cumulants add up over epochs.
+    const double excess = model.variance_of_squares(ones) - model.normal_variance_of_squares(ones);
+    return check_of_squares("sum over epochs of a place of canaries that are there",
+                            sums.squaredNorm(),
+                            count * covariance.trace(),
+                            count * (2 * covariance.squaredNorm() + excess));
 }
 
 /// Correlation of the contributions with known coins: 1 if these are the coins.
@@ -228,7 +265,7 @@ CoinCheck check_of_known(const KnownCoins& known,
     const MatrixXd drawn = columns_with(known.drawn, subject.signs, 1);
     const MatrixXd expected =
         response.transpose() *
-        (subject.contribution * (drawn.array() - subject.probability)).matrix().eval();
+        (subject.contribution * (drawn.array() - subject.secret.probability)).matrix().eval();
     const VectorXd weights = model.variance().cwiseInverse();
     const double power = weights.dot(expected.cwiseAbs2().rowwise().sum());
     return check_of_mean(
@@ -239,27 +276,90 @@ CoinCheck check_of_known(const KnownCoins& known,
 
 CoinModel::CoinModel(const Eigen::SparseMatrix<double>& response,
                      double contribution,
-                     double probability,
+                     const SecretRounds& secret,
                      double count)
-    : shown_(contribution * response) {
-    const double variance = probability * (1 - probability);
-    fourth_cumulant_ = count * variance * (1 - 6 * variance);
-    mean_ = count * probability * (shown_.transpose() * VectorXd::Ones(shown_.rows()));
+    : shown_(contribution * response), secret_(secret), count_(count) {
+    const double q = secret.probability;
+    mean_ = count * q * (shown_.transpose() * VectorXd::Ones(shown_.rows()));
     variance_ = VectorXd::Ones(shown_.cols()) +
-                count * variance *
+                count * q * (1 - q) *
                     (shown_.cwiseProduct(shown_).transpose() * VectorXd::Ones(shown_.rows()));
 }
 
+CoinModel::Cumulants CoinModel::of_sum(const VectorXd& values) const {
+    const double q = secret_.probability, variance = q * (1 - q);
+    if (secret_.rounds_an_epoch == 1)
+        return {variance * values.squaredNorm(),
+                variance * (1 - 6 * variance) * values.array().pow(4).sum()};
+    Cumulants all;
+    for (Index first = 0; first < values.size(); first += secret_.rounds_an_epoch) {
+        const Index here = std::min<Index>(secret_.rounds_an_epoch, values.size() - first);
+        const auto own = values.segment(first, here).array();
+        // In an epoch that is cut a record may take part in none of its rounds.
+        const double none = 1 - q * static_cast<double>(here);
+        const double mean = q * own.sum();
+        const double second = q * (own - mean).square().sum() + none * mean * mean;
+        const double fourth = q * (own - mean).pow(4).sum() + none * std::pow(mean, 4);
+        all.second += second;
+        all.fourth += fourth - 3 * second * second;
+    }
+    return all;
+}
+
+double CoinModel::excess_of_squares(const VectorXd& values) const {
+    const double q = secret_.probability, variance = q * (1 - q);
+    if (secret_.rounds_an_epoch == 1) return variance * (1 - 6 * variance) * values.squaredNorm();
+    // (x - q)^2 = (1 - 2 q) x + q^2, and sum_t values_t x_t = values_T of the place T of an epoch.
+    return (1 - 2 * q) * (1 - 2 * q) * of_sum(values).second - normal_squares(values);
+}
+
+double CoinModel::normal_squares(const VectorXd& values) const {
+    const double q = secret_.probability, own = std::pow(q * (1 - q), 2), other = std::pow(q, 4);
+    double sum = 0;
+    for (Index first = 0; first < values.size(); first += secret_.rounds_an_epoch) {
+        const auto epoch =
+            values.segment(first, std::min<Index>(secret_.rounds_an_epoch, values.size() - first));
+        sum += 2 * (own - other) * epoch.squaredNorm() + 2 * other * epoch.sum() * epoch.sum();
+    }
+    return sum;
+}
+
+MatrixXd CoinModel::covariance_of_places() const {
+    const double q = secret_.probability;
+    const Index places = secret_.rounds_an_epoch;
+    MatrixXd covariance = MatrixXd::Zero(places, places);
+    const VectorXd shown = shown_.diagonal();
+    for (Index first = 0; first < shown.size(); first += places) {
+        VectorXd epoch = VectorXd::Zero(places);
+        const Index here = std::min<Index>(places, shown.size() - first);
+        epoch.head(here) = shown.segment(first, here);
+        covariance -= count_ * q * q * epoch * epoch.transpose();
+        covariance.diagonal() += count_ * q * epoch.cwiseAbs2();
+        covariance.diagonal().head(here).array() += 1;
+    }
+    return covariance;
+}
+
+double CoinModel::variance_of_sum(const VectorXd& weights) const {
+    return weights.squaredNorm() + count_ * of_sum(shown_ * weights).second;
+}
+
+double CoinModel::normal_variance_of_squares(const VectorXd& weights) const {
+    const double of_modes = 2 * weights.cwiseProduct(variance_).squaredNorm();
+    if (secret_.rounds_an_epoch == 1) return of_modes;
+    const VectorXd records = variance_.array() - 1;
+    return of_modes - 2 * weights.cwiseProduct(records).squaredNorm() +
+           count_ * count_ * normal_squares(shown_.cwiseProduct(shown_) * weights);
+}
+
 double CoinModel::variance_of_squares(const VectorXd& weights) const {
-    const VectorXd of_rounds = shown_.cwiseProduct(shown_) * weights;
-    return 2 * weights.cwiseProduct(variance_).squaredNorm() +
-           fourth_cumulant_ * of_rounds.squaredNorm();
+    return normal_variance_of_squares(weights) +
+           count_ * excess_of_squares(shown_.cwiseProduct(shown_) * weights);
 }
 
 double CoinModel::variance_of_square(const VectorXd& weights) const {
-    const double variance = weights.cwiseAbs2().dot(variance_);
-    const VectorXd of_rounds = shown_ * weights;
-    return 2 * variance * variance + fourth_cumulant_ * of_rounds.array().pow(4).sum();
+    const double variance = variance_of_sum(weights);
+    return 2 * variance * variance + count_ * of_sum(shown_ * weights).fourth;
 }
 
 CoinCheck check_of_mean(std::string name, double sum, double mean, double variance, double unit) {
@@ -289,17 +389,17 @@ std::vector<CoinCheck> check_coins(const ContributionModes& modes, const CoinSub
     const Index trials = subject.signs.size();
     if (modes.values.cols() != trials + 1)
         throw ConfigError("canaries: one coordinate each and one of companions are needed");
-    const CoinModel one(modes.response, subject.contribution, subject.probability, 1);
-    const CoinModel all(
-        modes.response, subject.contribution, subject.probability, subject.companions);
-    const CoinModel noise(modes.response, 0, subject.probability, 1);
+    const double probability = subject.secret.probability;
+    const CoinModel one(modes.response, subject.contribution, subject.secret, 1);
+    const CoinModel all(modes.response, subject.contribution, subject.secret, subject.companions);
+    const CoinModel noise(modes.response, 0, subject.secret, 1);
     const MatrixXd there = columns_with(modes.values, subject.signs, 1);
     const MatrixXd centred = there.colwise() - one.mean();
     const MatrixXd absent = columns_with(modes.values, subject.signs, -1);
     const MatrixXd batches = modes.values.col(trials);
     const VectorXd over_rounds = modes.response.transpose() * VectorXd::Ones(modes.response.rows());
     std::vector<CoinCheck> checks{
-        check_of_probability("probability of canaries", one, there, subject.probability),
+        check_of_probability("probability of canaries", one, there, probability),
         check_of_spread("variance of canaries that are there", one, centred),
         check_of_spread("variance of canaries that are not there", noise, absent),
         check_between_rounds(
@@ -307,9 +407,14 @@ std::vector<CoinCheck> check_coins(const ContributionModes& modes, const CoinSub
         check_between_rounds(
             "sum over rounds of canaries that are not there", noise, over_rounds, absent),
         check_between_canaries("sum over the canaries of a round", one, centred),
-        check_of_probability("probability of companions", all, batches, subject.probability),
+        check_of_probability("probability of companions", all, batches, probability),
         check_of_spread(
             "variance of the companions of a round", all, batches.colwise() - all.mean())};
+    if (const long epoch = subject.secret.rounds_an_epoch; epoch > 1) {
+        checks.push_back(
+            check_within_epochs(subject.contribution * modes.response.diagonal(), centred, epoch));
+        checks.push_back(check_between_epochs(one, centred, epoch));
+    }
     for (const KnownCoins& known : subject.known)
         checks.push_back(check_of_known(known, one, modes.response, subject, centred));
     return checks;
@@ -437,19 +542,22 @@ KnownCoins coins_of_member(int member,
 
 std::vector<KnownCoins> public_coins(const CanaryRecords& canaries,
                                      std::uint64_t seed,
-                                     double probability,
+                                     const SecretRounds& secret,
                                      Index batch_size,
                                      long rounds) {
     const Index records = canaries.records();
-    return {coins_of_batches(
-                "coins from --seed",
-                sampled_batches(records, probability, reproducible_coins(seed, 0, canaries.target)),
-                canaries,
-                rounds),
-            coins_of_batches("batches from --seed",
-                             BatchSampler::uniform(records, batch_size, seed, canaries.target),
-                             canaries,
-                             rounds)};
+    SecretKey key = reproducible_coins(seed, 0, canaries.target);
+    return {
+        coins_of_batches("coins from --seed",
+                         secret.rounds_an_epoch > 1
+                             ? allocated_batches(records, secret.rounds_an_epoch, std::move(key), 0)
+                             : sampled_batches(records, secret.probability, std::move(key)),
+                         canaries,
+                         rounds),
+        coins_of_batches("batches from --seed",
+                         BatchSampler::uniform(records, batch_size, seed, canaries.target),
+                         canaries,
+                         rounds)};
 }
 
 std::vector<KnownCoins> member_coins(const CanaryRecords& canaries,

@@ -41,27 +41,49 @@ struct KnownModels {
                                            Eigen::Index dimension,
                                            Control& network);
 
-/// What `count` records in one coordinate show in modes, if each contributes `contribution` in a
-/// round with this probability, independently: mean and variance of z (uncorrelated between modes),
-/// and the fourth cumulants for sums of squares.
+/// In which rounds a record takes part, as its agent's secret.
+struct SecretRounds {
+    double probability = 0;    ///< q of a round
+    long rounds_an_epoch = 1;  ///< above 1: one round of every epoch, and q = 1 / rounds_an_epoch
+};
+
+/// What `count` records in one coordinate show in modes, if each contributes `contribution` in
+/// secret rounds of its own: mean and variance of z, and moments of sums over modes. With random
+/// allocation rounds of an epoch have covariance -q^2, and modes must be rounds.
 class CoinModel {
   public:
-    /// @param response rounds x modes, as in ContributionModes.
+    /// @param response rounds x modes, as in ContributionModes; diagonal with random allocation.
     CoinModel(const Eigen::SparseMatrix<double>& response,
               double contribution,
-              double probability,
+              const SecretRounds& secret,
               double count);
 
     [[nodiscard]] const Eigen::VectorXd& mean() const { return mean_; }          ///< of z
     [[nodiscard]] const Eigen::VectorXd& variance() const { return variance_; }  ///< of z
+    /// Of sum_k weights_k z_k.
+    [[nodiscard]] double variance_of_sum(const Eigen::VectorXd& weights) const;
     /// Of sum_k weights_k (z_k - mean_k)^2.
     [[nodiscard]] double variance_of_squares(const Eigen::VectorXd& weights) const;
+    /// The same of normal variables with these covariances.
+    [[nodiscard]] double normal_variance_of_squares(const Eigen::VectorXd& weights) const;
     /// Of the square of sum_k weights_k (z_k - mean_k).
     [[nodiscard]] double variance_of_square(const Eigen::VectorXd& weights) const;
+    /// Of sums of z over epochs, by place.
+    [[nodiscard]] Eigen::MatrixXd covariance_of_places() const;
 
   private:
+    /// Second and fourth cumulant of sum_t values_t x_t, x_t 1 where one record takes part.
+    struct Cumulants {
+        double second = 0, fourth = 0;
+    };
+    [[nodiscard]] Cumulants of_sum(const Eigen::VectorXd& values) const;
+    /// Of sum_t values_t (x_t - q)^2: the variance beyond that of normal x, and that of normal x.
+    [[nodiscard]] double excess_of_squares(const Eigen::VectorXd& values) const;
+    [[nodiscard]] double normal_squares(const Eigen::VectorXd& values) const;
+
     Eigen::SparseMatrix<double> shown_;  // rounds x modes: of one drawn record
-    double fourth_cumulant_;             // of the number of drawn records
+    SecretRounds secret_;
+    double count_;
     Eigen::VectorXd mean_, variance_;
 };
 
@@ -94,7 +116,7 @@ struct CoinSubject {
     Eigen::VectorXd signs;    ///< of canaries: +1 in the shard, -1 not
     double companions = 0;    ///< records in the last coordinate, all in the shard
     double contribution = 0;  ///< Delta
-    double probability = 0;   ///< q, accounted
+    SecretRounds secret;      ///< accounted
     std::vector<KnownCoins> known;
 };
 
@@ -103,6 +125,8 @@ struct CoinSubject {
 ///   - other canaries show noise alone, of the accounted size and independent between rounds;
 ///   - sums over rounds of a canary, and over canaries of a round, vary as sums of independent
 ///     terms: coins are drawn anew in every round and for every record;
+///   - with random allocation, sums over the rounds of an epoch show every canary that is there
+///     once, and sums over epochs of a place vary as sums of independent terms;
 ///   - the number of companions in a batch has binomial mean and variance;
 ///   - contributions do not correlate with coins that others know.
 /// @param modes with one coordinate per canary and one for the companions.
@@ -154,10 +178,10 @@ struct CanaryRecords {
 
 /// The coins the target's canaries would have if they followed from the public --seed: by the key
 /// that --noise-seed gives for the same number, and of batches drawn without secret sampling.
-/// @param probability q.  @param batch_size B.
+/// @param batch_size B.
 [[nodiscard]] std::vector<KnownCoins> public_coins(const CanaryRecords& canaries,
                                                    std::uint64_t seed,
-                                                   double probability,
+                                                   const SecretRounds& secret,
                                                    Eigen::Index batch_size,
                                                    long rounds);
 

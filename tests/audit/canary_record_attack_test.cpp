@@ -33,7 +33,7 @@ TEST(CanaryRecordAudit, OfARunSaysTheSameWhenItLooksAgain) {
         EXPECT_TRUE(first.consistent()) << audit_report_text(first);
         EXPECT_EQ(first.rounds_recorded, 60);
         EXPECT_NEAR(first.epsilon_theory, 10, 0.02);
-        EXPECT_DOUBLE_EQ(first.sampling_probability, 0.1);
+        EXPECT_DOUBLE_EQ(first.secret.probability, 0.1);
         config.run = config.train.run_directory;
         EXPECT_EQ(figures_of(first), figures_of(audit<CanaryRecordResult>(config)));
         EXPECT_EQ(Json::parse(read_file(folder.path("run/audit.json")))["one_run"],
@@ -132,7 +132,7 @@ CanaryRecordResult some_result() {
     result.canaries = {.target = 2, .seed = 1, .trials = 400, .members = {1}};
     result.present = 203;
     result.batch_size = 160;
-    result.sampling_probability = 0.1;
+    result.secret.probability = 0.1;
     result.noise_multiplier = 0.75;
     result.epsilon_theory = 9.99;
     result.epsilon_lower = 1.25;
@@ -249,6 +249,53 @@ TEST(HonestCoins, RaiseNoFalseAlarmBeyondTheLevel) {
     RecordProperty("p_values_below_0.05", small);
 }
 
+AuditConfig allocated_config() {
+    AuditConfig config = canary_config("ldp", "eavesdropper");
+    config.train.plan.participation = {.rounds_an_epoch = 10};
+    return config;
+}
+
+TEST(HonestPlaces, AreConsistentAndEpsilonIsBelowTheAccountants) {
+    const CanaryRecordResult result = CanaryPipeline(allocated_config()).run();
+    EXPECT_TRUE(result.consistent()) << all_findings(result);
+    EXPECT_NEAR(result.epsilon_theory, 10, 2e-2);
+    EXPECT_GT(result.one_run.epsilon_lower, 0.5);
+    EXPECT_LT(result.epsilon_lower, result.epsilon_theory);
+    EXPECT_EQ(result.checks.size(), 12U);
+}
+
+TEST(PlaceSabotageOf, EveryKindIsCaught) {
+    const auto placed = [](const std::shared_ptr<SecretPlaces>& places,
+                           Eigen::Index records,
+                           std::uint64_t rounds) {
+        return BatchSampler::drawn(
+            records,
+            [places, rounds](
+                std::uint64_t round, Eigen::Index count, std::vector<Eigen::Index>& rows) {
+                places->draw(round % rounds, count, rows);
+            });
+    };
+    CoinSabotage known, same, coins;
+    known.batches = [](int agent, Eigen::Index records, double) {
+        return allocated_batches(records, 10, reproducible_coins(1, 0, agent), 0);
+    };
+    same.batches = [&](int agent, Eigen::Index records, double) {
+        return placed(
+            std::make_shared<SecretPlaces>(reproducible_coins(7, 0, agent), 10), records, 10);
+    };
+    coins.batches = [](int agent, Eigen::Index records, double probability) {
+        return sampled_batches(records, probability, reproducible_coins(7, 0, agent));
+    };
+    for (const auto& [sabotage, finding] :
+         {std::pair(known, "coins from --seed"),
+          std::pair(same, "sum over epochs of a place of canaries that are there"),
+          std::pair(coins, "sum over the rounds of an epoch of canaries that are there")}) {
+        const CanaryRecordResult result = CanaryPipeline(allocated_config()).run(sabotage);
+        EXPECT_FALSE(result.consistent()) << finding;
+        expect_contains(all_findings(result), finding);
+    }
+}
+
 TEST(CoinSabotageOf, CoinsFromThePublicSeedIsCaught) {
     CoinSabotage sabotage;
     sabotage.batches = [](int agent, Eigen::Index records, double probability) {
@@ -359,7 +406,7 @@ TEST(CanaryScores, AreTheLikelihoodRatioOfTheMixture) {
     modes.values.resize(2, 3);
     modes.values << -1, 0.5, 9, 2, 60, 9;
     const double q = 0.25, contribution = 0.3;
-    const Eigen::VectorXd scores = canary_scores(modes, contribution, q);
+    const Eigen::VectorXd scores = canary_scores(modes, contribution, {q});
     ASSERT_EQ(scores.size(), 2);  // the last coordinate is that of companions
     const auto normal = [](double z, double mean) { return -(z - mean) * (z - mean) / 2; };
     for (Eigen::Index i = 0; i < 2; ++i) {
@@ -373,6 +420,26 @@ TEST(CanaryScores, AreTheLikelihoodRatioOfTheMixture) {
     }
 }
 
+TEST(CanaryScores, OfRandomAllocationAreTheLikelihoodRatioOfEpochs) {
+    ContributionModes modes;
+    modes.by_round = true;
+    modes.response.resize(4, 4);
+    for (Eigen::Index t = 0; t < 4; ++t) modes.response.insert(t, t) = 2.0 + 0.5 * t;
+    modes.values = Eigen::MatrixXd::Zero(4, 2);
+    modes.values.col(0) << -1, 0.5, 2, 80;
+    const double contribution = 0.9;
+    double expected = 0;
+    for (const Eigen::Index first : {0, 3}) {  // an epoch of three rounds, and one that is cut
+        double ratio = first == 3 ? 2.0 / 3 : 0;
+        for (Eigen::Index t = first; t < std::min<Eigen::Index>(first + 3, 4); ++t) {
+            const double length = contribution * modes.response.coeff(t, t);
+            ratio += std::exp(length * (modes.values(t, 0) - length / 2)) / 3;
+        }
+        expected += std::log(ratio);
+    }
+    EXPECT_NEAR(canary_scores(modes, contribution, {1.0 / 3, 3})(0), expected, 1e-9 * expected);
+}
+
 TEST(CanaryScores, OfModesThatAreNoRoundsAreThatOfNormalVariables) {
     ContributionModes modes;
     modes.response.resize(2, 1);
@@ -383,7 +450,7 @@ TEST(CanaryScores, OfModesThatAreNoRoundsAreThatOfNormalVariables) {
     const double q = 0.2;
     const double mean = 0.2 * 7, variance = 1 + 0.16 * 25;
     EXPECT_NEAR(
-        canary_scores(modes, 1, q)(0),
+        canary_scores(modes, 1, {q})(0),
         -std::log(variance) / 2 - (1.5 - mean) * (1.5 - mean) / (2 * variance) + 1.5 * 1.5 / 2,
         1e-12);
 }

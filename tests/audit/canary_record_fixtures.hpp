@@ -171,14 +171,19 @@ class CanaryPipeline {
             if (sabotage.divide_by_drawn || sabotage.clip_factor != 1)
                 objective = std::make_unique<TamperedSum>(
                     std::move(objective), sabotage, account_.batch_size);
-            local.push_back(
-                {u,
-                 std::move(objective),
-                 sabotage.batches
-                     ? sabotage.batches(u, records, account_.probability)
-                     : sampled_batches(
-                           records, account_.probability, reproducible_coins(noise_seed, 0, u)),
-                 account_.batch_size});
+            local.push_back({u,
+                             std::move(objective),
+                             sabotage.batches
+                                 ? sabotage.batches(u, records, account_.secret.probability)
+                             : account_.secret.rounds_an_epoch > 1
+                                 ? allocated_batches(records,
+                                                     account_.secret.rounds_an_epoch,
+                                                     reproducible_coins(noise_seed, 0, u),
+                                                     0)
+                                 : sampled_batches(records,
+                                                   account_.secret.probability,
+                                                   reproducible_coins(noise_seed, 0, u)),
+                             account_.batch_size});
         }
         return local;
     }

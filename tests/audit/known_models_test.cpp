@@ -141,7 +141,7 @@ double expected(const Eigen::SparseMatrix<double>& response,
 TEST(CoinModel, HasTheMomentsOfAllCoins) {
     const auto response = two_modes();
     const double contribution = 0.7, q = 0.3;
-    const CoinModel model(response, contribution, q, 1);
+    const CoinModel model(response, contribution, {q}, 1);
     const auto over = [&](auto&& function) {
         return expected(response, contribution, q, model.mean(), function);
     };
@@ -170,12 +170,64 @@ TEST(CoinModel, HasTheMomentsOfAllCoins) {
 
 TEST(CoinModel, OfManyRecordsAddsThemUp) {
     const auto response = two_modes();
-    const CoinModel one(response, 0.7, 0.3, 1), many(response, 0.7, 0.3, 9);
+    const CoinModel one(response, 0.7, {0.3}, 1), many(response, 0.7, {0.3}, 9);
     EXPECT_NEAR((many.mean() - 9 * one.mean()).norm(), 0, 1e-12);
     EXPECT_NEAR(
         (many.variance() - VectorXd::Ones(2) - 9 * (one.variance() - VectorXd::Ones(2))).norm(),
         0,
         1e-12);
+}
+
+/// Rounds in epochs of two, of which the last is cut: expectation over the places of one record.
+template <class Function>
+double expected_of_places(const VectorXd& shown, const VectorXd& mean, Function&& function) {
+    double sum = 0;
+    for (int places = 0; places < 8; ++places) {
+        VectorXd taken = VectorXd::Zero(5);
+        for (int epoch = 0; epoch < 3; ++epoch)
+            if (const int round = 2 * epoch + (places >> epoch & 1); round < 5) taken(round) = 1;
+        sum += function(VectorXd(shown.cwiseProduct(taken) - mean)) / 8;
+    }
+    return sum;
+}
+
+TEST(CoinModel, HasTheMomentsOfAllPlacesOfRandomAllocation) {
+    const VectorXd shown{{0.6, 0.9, 1.1, 0.4, 0.8}};
+    Eigen::SparseMatrix<double> response(5, 5);
+    for (Index t = 0; t < 5; ++t) response.insert(t, t) = shown(t) / 0.7;
+    const CoinModel model(response, 0.7, {0.5, 2}, 1);
+    const auto over = [&](auto&& function) {
+        return expected_of_places(shown, model.mean(), function);
+    };
+    const VectorXd weights{{0.4, 1.1, 0.7, 0.9, 0.5}};
+    const double length = weights.squaredNorm();
+    const double second = over([&](const VectorXd& z) { return std::pow(weights.dot(z), 2); });
+    const double fourth = over([&](const VectorXd& z) { return std::pow(weights.dot(z), 4); });
+    EXPECT_NEAR(over([&](const VectorXd& z) { return weights.dot(z); }), 0, 1e-12);
+    EXPECT_NEAR(model.variance_of_sum(weights), length + second, 1e-12);
+    EXPECT_NEAR(model.variance_of_square(weights),
+                fourth + 6 * length * second + 3 * length * length - std::pow(second + length, 2),
+                1e-12);
+    const auto squares = [&](const VectorXd& z) { return weights.dot(z.cwiseAbs2()); };
+    const double mean = over(squares);
+    const double variance = over([&](const VectorXd& z) { return std::pow(squares(z) - mean, 2); });
+    const double cross =
+        4 * over([&](const VectorXd& z) { return z.cwiseProduct(weights).squaredNorm(); });
+    EXPECT_NEAR(model.variance_of_squares(weights), variance + cross + 2 * length, 1e-12);
+    MatrixXd covariance = MatrixXd::Identity(5, 5);
+    for (Index s = 0; s < 5; ++s)
+        for (Index t = 0; t < 5; ++t)
+            covariance(s, t) += over([&](const VectorXd& z) { return z(s) * z(t); });
+    EXPECT_NEAR(model.normal_variance_of_squares(weights),
+                2 * (weights.asDiagonal() * covariance)
+                        .eval()
+                        .cwiseProduct((covariance * weights.asDiagonal()).eval())
+                        .sum(),
+                1e-12);
+    MatrixXd of_places = MatrixXd::Zero(2, 2);
+    for (Index s = 0; s < 5; ++s)
+        for (Index t = 0; t < 5; ++t) of_places(s % 2, t % 2) += covariance(s, t);
+    EXPECT_NEAR((model.covariance_of_places() - of_places).norm(), 0, 1e-12);
 }
 
 TEST(CheckOfMean, IsANormalTest) {
@@ -193,19 +245,41 @@ TEST(CheckOfSquares, IsChiSquaredForNormalValues) {
     EXPECT_EQ(check.expected, 1);
 }
 
-/// Modes that are rounds, of canaries and companions with coins of this probability.
+/// How a record's rounds are drawn.
+enum class Draws { coins, places, same_place, twice };
+
+/// Modes that are rounds, of canaries and companions with coins of this probability, or in epochs.
 struct Simulated {
     ContributionModes modes;
     CoinSubject subject;
     KnownCoins own;
 
-    Simulated(double q, double accounted, std::uint64_t seed) {
+    Simulated(double q, double accounted, std::uint64_t seed, long epoch = 1, Draws draws = {}) {
         constexpr Index rounds = 40, trials = 400;
         SeededRandom random(seed, "coin checks");
+        // Whether the next record takes part, by round.
+        std::vector<bool> taken(rounds);
+        const auto draw = [&] {
+            if (draws == Draws::coins)
+                for (Index t = 0; t < rounds; ++t)
+                    taken[static_cast<std::size_t>(t)] = random.uniform() < q;
+            if (draws == Draws::coins) return;
+            taken.assign(rounds, false);
+            const auto places = static_cast<std::uint64_t>(epoch);
+            const auto first = random.below(places);
+            for (long begin = 0; begin < rounds; begin += epoch) {
+                const auto place = draws == Draws::same_place ? first : random.below(places);
+                taken[static_cast<std::size_t>(begin) + place] = true;
+                if (draws == Draws::twice)  // every other record in two rounds, the rest in none
+                    taken[static_cast<std::size_t>(begin) + place] = random.below(2) == 0;
+                if (draws == Draws::twice && taken[static_cast<std::size_t>(begin) + place])
+                    taken[static_cast<std::size_t>(begin) + (place + 1) % places] = true;
+            }
+        };
         subject = {.signs = VectorXd(trials),
                    .companions = 300,
                    .contribution = 0.5,
-                   .probability = accounted,
+                   .secret = {accounted, epoch},
                    .known = {}};
         modes.by_round = true;
         modes.response.resize(rounds, rounds);
@@ -215,12 +289,14 @@ struct Simulated {
         own = {"its own coins", MatrixXd::Zero(rounds, trials)};
         for (Index i = 0; i <= trials; ++i) {
             if (i < trials) subject.signs(i) = random.below(2) == 0 ? -1 : 1;
-            for (Index t = 0; t < rounds; ++t)
-                for (int record = 0; record < (i < trials ? 1 : 300); ++record) {
-                    if (random.uniform() >= q) continue;
+            for (int record = 0; record < (i < trials ? 1 : 300); ++record) {
+                draw();
+                for (Index t = 0; t < rounds; ++t) {
+                    if (!taken[static_cast<std::size_t>(t)]) continue;
                     if (i < trials) own.drawn(t, i) = 1;
                     if (i == trials || subject.signs(i) > 0) modes.values(t, i) += 0.75;
                 }
+            }
         }
     }
     [[nodiscard]] double smallest_p() const {
@@ -241,6 +317,27 @@ TEST(CheckCoins, PassesIndependentCoins) {
     for (std::uint64_t seed = 0; seed < 60; ++seed)
         small += Simulated(0.2, 0.2, seed).smallest_p() < 0.01 ? 1 : 0;
     EXPECT_LE(small, 12);
+}
+
+TEST(CheckCoins, PassesRandomAllocationAndNothingElse) {
+    // The smallest of 10 p-values is below .01 in one run of 10.
+    int small = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed)
+        small += Simulated(0.125, 0.125, seed, 8, Draws::places).smallest_p() < 0.01 ? 1 : 0;
+    EXPECT_LE(small, 14);
+    const auto p_of = [](const Simulated& simulated, const std::string& name) {
+        const auto& checks = simulated.checks();
+        const auto found = std::ranges::find(checks, name, &CoinCheck::name);
+        return found == checks.end() ? -1 : found->p_value;
+    };
+    const std::string within = "sum over the rounds of an epoch of canaries that are there";
+    const std::string between = "sum over epochs of a place of canaries that are there";
+    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::coins), within), 1e-6);
+    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::twice), within), 1e-6);
+    const double same = p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place), between);
+    EXPECT_LT(same, 1e-6);
+    EXPECT_GE(same, 0);
+    EXPECT_GT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place), within), 1e-6);
 }
 
 TEST(CheckCoins, MeasuresTheProbabilityThatRan) {
@@ -361,7 +458,7 @@ Eigen::MatrixXd drawn_by(BatchSampler batches, long trials, long rounds) {
 
 TEST(PublicCoins, AreThoseThatASeedGives) {
     const CanaryRecords canaries{.target = 2, .seed = 9, .trials = 400, .members = {}};
-    const auto coins = public_coins(canaries, 9, 0.1, 160, 5);
+    const auto coins = public_coins(canaries, 9, {0.1}, 160, 5);
     ASSERT_EQ(coins.size(), 2U);
     EXPECT_EQ(coins[0].drawn,
               drawn_by(sampled_batches(1600, 0.1, reproducible_coins(9, 0, 2)), 400, 5));
@@ -379,12 +476,12 @@ TEST(MemberCoins, AreReadOffTheirGradients) {
     ASSERT_EQ(coins.size(), 2U);
     EXPECT_EQ(coins[1].whose, "coins of agent 3");
     for (const int member : {1, 3})
-        EXPECT_EQ(
-            coins[member == 1 ? 0 : 1].drawn,
-            drawn_by(sampled_batches(
-                         1600, pipeline.account().probability, reproducible_coins(7, 0, member)),
-                     400,
-                     6));
+        EXPECT_EQ(coins[member == 1 ? 0 : 1].drawn,
+                  drawn_by(sampled_batches(1600,
+                                           pipeline.account().secret.probability,
+                                           reproducible_coins(7, 0, member)),
+                           400,
+                           6));
     // Of another number of rounds.
     EXPECT_THROW((void)member_coins(pipeline.canaries(), folder.path("views"), 3), DataError);
     EXPECT_THROW((void)member_coins(pipeline.canaries(), folder.path("nothing"), 6), DataError);
