@@ -88,7 +88,7 @@ View worst_view(const ViewQuery& query,
     std::vector<int> targets(static_cast<std::size_t>(account.plan.agents));
     std::iota(targets.begin(), targets.end(), 0);
     if (config.target) targets = {*config.target};
-    ViewOptions how;
+    AskOptions how;
     how.threads = config.train.threads;
     const WorstCoalitions worst = find_worst_coalitions(query, targets, account, how, network);
     const auto loss = [&](const auto& entry) {

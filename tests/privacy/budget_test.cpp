@@ -409,7 +409,8 @@ TEST(SampledBudget, KeepsEveryPatternWithinIt) {
     const PrivacyLoss spent = PrivacyLoss::sampled({&before, 1});
     const std::vector<SampledPattern> patterns{
         {5, spent}, {6, {}}, {4, spent}, {0, spent}, {6, {}}};
-    const PrivacyBudget budget = sampled_budget(whole, 0.2, patterns);
+    const PrivacyBudget budget =
+        sampled_budget(whole, SampledRounds{.sampling_probability = 0.2}, patterns);
     const auto limit = budget.limit.parts().sampled;
     ASSERT_EQ(limit.size(), 1U);
     EXPECT_EQ(limit[0].count, 6) << "of the longest pattern";
@@ -425,7 +426,9 @@ TEST(SampledBudget, KeepsEveryPatternWithinIt) {
     const SampledRounds much{0.5, 0.2, 20};
     const SampledPattern gone{0, PrivacyLoss::sampled({&much, 1})};
     EXPECT_TRUE(contains(message_of<PrivacyError>([&] {
-                             (void)sampled_budget(whole, 0.2, std::vector{patterns[1], gone});
+                             (void)sampled_budget(whole,
+                                                  SampledRounds{.sampling_probability = 0.2},
+                                                  std::vector{patterns[1], gone});
                          }),
                          "already spent"));
 }
