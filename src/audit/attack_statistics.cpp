@@ -255,6 +255,17 @@ TradeOff::TradeOff(const PrivacyLoss& loss, double delta) {
     }
 }
 
+double TradeOff::false_positive_rate(double true_positive_rate) const {
+    double rate = 0;
+    for (const Point& point : points_) {
+        const double factor = std::exp(point.epsilon);
+        rate = std::max({rate,
+                         (true_positive_rate - point.delta) / factor,
+                         1 - point.delta - factor * (1 - true_positive_rate)});
+    }
+    return rate;
+}
+
 double TradeOff::true_positive_rate(double false_positive_rate) const {
     double rate = 1;
     for (const Point& point : points_) {
@@ -319,6 +330,33 @@ using Eigen::VectorXd;
 
 constexpr double largest_one_run_epsilon = 100;
 
+void require_possible_guesses(long trials, long guesses, long correct) {
+    if (!(0 <= correct && correct <= guesses && guesses <= trials))
+        throw ConfigError(fmt::format("{} of {} guesses about {} trials are correct: not possible",
+                                      correct,
+                                      guesses,
+                                      trials));
+}
+
+void require_risk(double risk) {
+    if (!(risk > 0 && risk < 1))
+        throw ConfigError(fmt::format("risk: {} is not allowed (between 0 and 1)", risk));
+}
+
+/// The largest value up to `above` that is excluded; 0 if not even 0 is. Excluded values are those
+/// below a limit.
+template <class Excluded>
+double largest_that(double above, Excluded&& excluded) {
+    if (!excluded(0)) return 0;
+    if (excluded(above)) return above;
+    double below = 0;
+    for (int step = 0; step < 50; ++step) {
+        const double middle = (below + above) / 2;
+        (excluded(middle) ? below : above) = middle;
+    }
+    return below;
+}
+
 /// max_{i >= 1} P[v - i <= X < v] / i.
 double largest_mean_probability(long guesses, long v, double rate) {
     double probability = boost::math::pdf(boost::math::binomial(static_cast<double>(guesses), rate),
@@ -337,11 +375,7 @@ double largest_mean_probability(long guesses, long v, double rate) {
 }  // namespace
 
 double one_run_p_value(long trials, long guesses, long correct, double epsilon, double delta) {
-    if (!(0 <= correct && correct <= guesses && guesses <= trials))
-        throw ConfigError(fmt::format("{} of {} guesses about {} trials are correct: not possible",
-                                      correct,
-                                      guesses,
-                                      trials));
+    require_possible_guesses(trials, guesses, correct);
     require_in_range("epsilon", epsilon, 0, largest_one_run_epsilon);
     if (!(delta >= 0 && delta < 1))
         throw ConfigError(fmt::format("delta: {} is not allowed (from 0 to below 1)", delta));
@@ -357,25 +391,49 @@ double one_run_p_value(long trials, long guesses, long correct, double epsilon, 
 }
 
 double one_run_epsilon(long trials, long guesses, long correct, double delta, double risk) {
-    if (!(risk > 0 && risk < 1))
-        throw ConfigError(fmt::format("risk: {} is not allowed (between 0 and 1)", risk));
-    const auto excluded = [&](double epsilon) {
+    require_risk(risk);
+    return largest_that(largest_one_run_epsilon, [&](double epsilon) {
         return one_run_p_value(trials, guesses, correct, epsilon, delta) <= risk;
-    };
-    if (!excluded(0)) return 0;
-    double below = 0, above = largest_one_run_epsilon;
-    if (excluded(above)) return above;
-    for (int step = 0; step < 60; ++step) {
-        const double middle = (below + above) / 2;
-        (excluded(middle) ? below : above) = middle;
-    }
-    return below;
+    });
 }
 
-OneRunFigures measure_one_run(const VectorXd& scores,
-                              const VectorXd& signs,
-                              double delta,
-                              double risk) {
+bool one_run_excludes(
+    long trials, long guesses, long correct, const TradeOffCurve& curve, double risk) {
+    require_possible_guesses(trials, guesses, correct);
+    require_risk(risk);
+    const auto count = static_cast<double>(trials);
+    const double all = static_cast<double>(guesses) / count;
+    double right = risk * static_cast<double>(correct) / count;
+    double wrong = risk * static_cast<double>(guesses - correct) / count;
+    for (long i = correct - 1; i >= 0 && right + wrong <= all; --i) {
+        const double next = std::max(wrong, curve(std::min(right, 1.0)));
+        if (next == wrong) break;  // neither can change any more
+        right += static_cast<double>(i) / static_cast<double>(guesses - i) * (next - wrong);
+        wrong = next;
+    }
+    return right + wrong > all;
+}
+
+double one_run_mu(long trials, long guesses, long correct, double risk) {
+    constexpr double largest_mu = 30;
+    const math::normal normal;
+    return largest_that(largest_mu, [&](double mu) {
+        const auto curve = [&](double rate) {
+            if (rate <= 0 || rate >= 1) return rate;
+            return math::cdf(normal, math::quantile(normal, rate) - mu);
+        };
+        return one_run_excludes(trials, guesses, correct, curve, risk);
+    });
+}
+
+namespace {
+
+struct Guesses {
+    long made = 0, correct = 0;
+};
+
+/// The ten ways of measure_one_run.
+std::vector<Guesses> ways_to_guess(const VectorXd& scores, const VectorXd& signs) {
     constexpr std::array shares{0.01, 0.025, 0.05, 0.1, 0.25};
     const Index trials = scores.size();
     if (signs.size() != trials)
@@ -384,7 +442,7 @@ OneRunFigures measure_one_run(const VectorXd& scores,
     std::iota(order.begin(), order.end(), Index{0});
     std::ranges::stable_sort(order, [&](Index a, Index b) { return scores(a) > scores(b); });
     const auto sign_at = [&](Index place) { return signs(order[static_cast<std::size_t>(place)]); };
-    OneRunFigures best;
+    std::vector<Guesses> ways;
     for (const double share : shares) {
         const auto count = static_cast<Index>(share * static_cast<double>(trials));
         long above = 0, below = 0;
@@ -392,15 +450,45 @@ OneRunFigures measure_one_run(const VectorXd& scores,
             above += sign_at(i) > 0 ? 1 : 0;
             below += sign_at(trials - 1 - i) < 0 ? 1 : 0;
         }
-        for (const auto& [guesses, correct] :
-             {std::pair<long, long>{count, above}, {2 * count, above + below}}) {
-            const double epsilon = one_run_epsilon(
-                trials, guesses, correct, delta, risk / (2 * static_cast<double>(shares.size())));
-            if (best.guesses == 0 || epsilon > best.epsilon_lower)
-                best = {guesses, correct, epsilon};
-        }
+        ways.push_back({count, above});
+        ways.push_back({2 * count, above + below});
     }
+    return ways;
+}
+
+}  // namespace
+
+OneRunFigures measure_one_run(const VectorXd& scores,
+                              const VectorXd& signs,
+                              double delta,
+                              double risk) {
+    const std::vector<Guesses> ways = ways_to_guess(scores, signs);
+    const double risk_each = risk / static_cast<double>(ways.size());
+    OneRunFigures best;
+    double mu = 0;
+    for (const auto& [made, correct] : ways) {
+        const double epsilon = one_run_epsilon(scores.size(), made, correct, delta, risk_each);
+        if (best.guesses == 0 || epsilon > best.epsilon_lower) {
+            best.guesses = made;
+            best.correct = correct;
+            best.epsilon_lower = epsilon;
+        }
+        mu = std::max(mu, one_run_mu(scores.size(), made, correct, risk_each));
+    }
+    if (mu > 0 && delta > 0)
+        best.gaussian_epsilon_lower = PrivacyLoss::gaussian(mu).epsilon(delta).lower;
     return best;
+}
+
+bool one_run_excludes(const VectorXd& scores,
+                      const VectorXd& signs,
+                      const TradeOffCurve& curve,
+                      double risk) {
+    const std::vector<Guesses> ways = ways_to_guess(scores, signs);
+    return std::ranges::any_of(ways, [&](const Guesses& way) {
+        return one_run_excludes(
+            scores.size(), way.made, way.correct, curve, risk / static_cast<double>(ways.size()));
+    });
 }
 
 }  // namespace sotto

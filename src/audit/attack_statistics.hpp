@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <functional>
 #include <vector>
 
 #include "sotto/privacy/privacy_loss.hpp"
@@ -76,6 +77,8 @@ class TradeOff {
 
     /// The largest true positive rate of a test with this false positive rate, in [0, 1].
     [[nodiscard]] double true_positive_rate(double false_positive_rate) const;
+    /// The smallest false positive rate of a test with this true positive rate, in [0, 1].
+    [[nodiscard]] double false_positive_rate(double true_positive_rate) const;
 
   private:
     struct Point {
@@ -119,11 +122,35 @@ struct WhitenessFigures {
 [[nodiscard]] double one_run_epsilon(
     long trials, long guesses, long correct, double delta, double risk);
 
+/// Smallest false positive rate of any test with this true positive rate: a convex, increasing
+/// function f of [0, 1] with f(x) <= x.
+using TradeOffCurve = std::function<double(double true_positive_rate)>;
+
+/// Whether so many correct guesses have a probability below `risk` under a mechanism with this
+/// trade-off. Mahloujifar, Melis and Chaudhuri 2024 ("Auditing f-differential privacy in one run"):
+/// with p_i = P[i guesses are correct], N trials, r guesses,
+///
+///     r_j = sum_{i >= j} p_i i / N,    h_j = sum_{i >= j} p_i (r - i) / N,    h_j >= f(r_{j+1}),
+///
+/// because a coin that is turned makes its correct guess a wrong one. P[at least v are correct] =
+/// risk would need r_v >= risk v / N, and then r_0 + h_0 > r / N, which is impossible.
+/// @throws ConfigError as one_run_p_value, and unless 0 < risk < 1. Cost: at most `correct` values
+/// of the curve.
+[[nodiscard]] bool one_run_excludes(
+    long trials, long guesses, long correct, const TradeOffCurve& curve, double risk);
+
+/// The largest mu such that one_run_excludes f(x) = Phi(Phi^-1(x) - mu), the trade-off of Gaussian
+/// noise; 0 if there is none.
+[[nodiscard]] double one_run_mu(long trials, long guesses, long correct, double risk);
+
 struct OneRunFigures {
-    long guesses = 0, correct = 0;
+    long guesses = 0, correct = 0;  ///< of epsilon_lower
     double epsilon_lower = 0;
+    /// Epsilon at delta of one_run_mu: no Gaussian mechanism with less is guessed so well. About
+    /// twice epsilon_lower.
+    double gaussian_epsilon_lower = 0;
 };
-/// The best bound of ten ways to guess: the 1, 2.5, 5, 10 or 25% of all trials with the largest
+/// The best bounds of ten ways to guess: the 1, 2.5, 5, 10 or 25% of all trials with the largest
 /// scores are taken for +1, and as many with the smallest scores for -1, or none. Each has a tenth
 /// of the risk.
 /// @param scores, signs (+-1) one per trial; signs are fair and independent.
@@ -131,5 +158,10 @@ struct OneRunFigures {
                                             const Eigen::VectorXd& signs,
                                             double delta,
                                             double risk);
+/// Whether one of these ways excludes a trade-off.
+[[nodiscard]] bool one_run_excludes(const Eigen::VectorXd& scores,
+                                    const Eigen::VectorXd& signs,
+                                    const TradeOffCurve& curve,
+                                    double risk);
 
 }  // namespace sotto

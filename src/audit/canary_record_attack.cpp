@@ -219,7 +219,8 @@ Json CanaryRecordResult::json() const {
     json["epsilon_lower"] = number_json(epsilon_lower);
     json["one_run"] = {{"epsilon_lower", number_json(one_run.epsilon_lower)},
                        {"guesses", one_run.guesses},
-                       {"correct", one_run.correct}};
+                       {"correct", one_run.correct},
+                       {"gaussian_epsilon_lower", number_json(one_run.gaussian_epsilon_lower)}};
     json["rates"] = Json::array();
     for (const CanaryRates& of_threshold : rates) json["rates"].push_back(rates_json(of_threshold));
     json["checks"] = Json::array();
@@ -246,13 +247,14 @@ std::string CanaryRecordResult::tables() const {
         number_text(noise_multiplier, 4));
     text += fmt::format(
         "  epsilon of a record at delta {:g}: the accountant says {}; at least {} by a threshold, "
-        "at least {} by {} guesses, {} of them correct\n",
+        "at least {} by {} guesses, {} of them correct ({} if it is Gaussian)\n",
         delta,
         number_text(epsilon_theory, 4),
         number_text(epsilon_lower, 4),
         number_text(one_run.epsilon_lower, 4),
         one_run.guesses,
-        one_run.correct);
+        one_run.correct,
+        number_text(one_run.gaussian_epsilon_lower, 4));
     text += fmt::format("  {:>16} {:>10} {:>16} {:>22}\n",
                         "false positives",
                         "measured",
@@ -380,6 +382,7 @@ std::string finding_of(const CoinCheck& check) {
 void measure_bounds(CanaryRecordResult& result,
                     const VectorXd& scores,
                     const VectorXd& signs,
+                    const TradeOff& trade_off,
                     double level,
                     double risk) {
     const auto compare = [&](const char* how, double least) {
@@ -394,6 +397,11 @@ void measure_bounds(CanaryRecordResult& result,
     compare("a threshold", measure_attack(scores, signs, result.delta, 1 - risk).epsilon_lower);
     result.one_run = measure_one_run(scores, signs, result.delta, 1 - level);
     compare("guesses", measure_one_run(scores, signs, result.delta, risk).epsilon_lower);
+    const auto curve = [&](double rate) { return trade_off.false_positive_rate(rate); };
+    if (one_run_excludes(scores, signs, curve, risk))
+        result.findings.emplace_back(
+            "more canaries are guessed than the accountant's trade-off of false and true positives "
+            "allows");
 }
 
 CanaryRecordResult begin_result(const MessageProcess& process,
@@ -526,11 +534,11 @@ CanaryRecordResult analyse_canary_records(const fs::path& views,
     result.present = (subject.signs.array() > 0).count();
     result.checks = check_coins(modes, subject);
 
-    // Bonferroni: two bounds, the rates and the checks together have risk 1 - level.
-    const auto tests = static_cast<double>(2 + aimed_rates.size() + result.checks.size());
+    // Bonferroni: three bounds, the rates and the checks together have risk 1 - level.
+    const auto tests = static_cast<double>(3 + aimed_rates.size() + result.checks.size());
     result.check_risk = (1 - level) / tests;
     const VectorXd scores = canary_scores(modes, account.contribution, account.secret);
-    measure_bounds(result, scores, subject.signs, level, result.check_risk);
+    measure_bounds(result, scores, subject.signs, account.trade_off, level, result.check_risk);
     for (const double aimed : aimed_rates)
         result.rates.push_back(rates_of(
             scores, subject.signs, account.trade_off, aimed, result.check_risk, result.findings));

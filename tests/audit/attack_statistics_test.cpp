@@ -5,6 +5,8 @@
 #include <array>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "core/seeded_random.hpp"
 #include "sotto/core/error.hpp"
@@ -299,12 +301,76 @@ TEST(MeasureOneRun, OfNothingFindsNothing) {
     EXPECT_LE(above, 10);
 }
 
+TEST(OneRunMu, AgreesWithAnIndependentProgram) {
+    std::ifstream file(SOTTO_SOURCE_DIR "/tests/golden/one_run_gaussian.json");
+    const auto golden = nlohmann::json::parse(file);
+    ASSERT_EQ(golden.at("cases").size(), 16U);
+    for (const auto& one : golden.at("cases"))
+        EXPECT_NEAR(
+            one_run_mu(one.at("trials"), one.at("guesses"), one.at("correct"), one.at("risk")),
+            one.at("mu").get<double>(),
+            1e-6)
+            << one.dump();
+}
+
+TEST(OneRunExcludes, GuessesOfOneCoinExactly) {
+    // The best test of one coin is right with probability Phi(mu / 2).
+    const boost::math::normal normal;
+    const double mu = 1.3, most = boost::math::cdf(normal, mu / 2);
+    const TradeOff trade_off(PrivacyLoss::gaussian(mu), 1e-7);
+    const auto curve = [&](double rate) { return trade_off.false_positive_rate(rate); };
+    EXPECT_FALSE(one_run_excludes(1, 1, 1, curve, most - 1e-6));
+    EXPECT_TRUE(one_run_excludes(1, 1, 1, curve, most + 0.01));
+    EXPECT_FALSE(one_run_excludes(1, 1, 0, curve, 0.9));
+}
+
+TEST(OneRunExcludes, TheTruthNoMoreOftenThanItsRiskAndHalfTheNoiseAlways) {
+    const TradeOff truth(PrivacyLoss::gaussian(1), 1e-6);
+    const auto curve = [&](double rate) { return truth.false_positive_rate(rate); };
+    int false_alarms = 0, caught = 0, caught_by_pure_bounds = 0;
+    for (std::uint64_t run = 0; run < 100; ++run) {
+        const Trials honest = gaussian_trials(2000, 1, run);
+        false_alarms += one_run_excludes(honest.scores, honest.signs, curve, 0.05) ? 1 : 0;
+        const Trials half = gaussian_trials(2000, 2, 1000 + run);
+        caught += one_run_excludes(half.scores, half.signs, curve, 0.05) ? 1 : 0;
+        const double claimed = PrivacyLoss::gaussian(1).epsilon(1e-6).upper;
+        caught_by_pure_bounds +=
+            measure_one_run(half.scores, half.signs, 1e-6, 0.05).epsilon_lower > claimed ? 1 : 0;
+    }
+    EXPECT_LE(false_alarms, 10);
+    EXPECT_EQ(caught, 100);
+    EXPECT_EQ(caught_by_pure_bounds, 0);  // what the curve is for
+}
+
+TEST(MeasureOneRun, OfGaussianNoiseBoundsTwiceAsMuchByItsCurve) {
+    for (const double mu : {1.0, 2.0}) {
+        const Trials trials = gaussian_trials(20000, mu, 3);
+        const OneRunFigures figures = measure_one_run(trials.scores, trials.signs, 1e-6, 0.05);
+        const double truth = PrivacyLoss::gaussian(mu).epsilon(1e-6).upper;
+        EXPECT_GT(figures.gaussian_epsilon_lower, 1.6 * figures.epsilon_lower);
+        EXPECT_GT(figures.gaussian_epsilon_lower, 0.4 * truth);
+        EXPECT_LE(figures.gaussian_epsilon_lower, truth);
+    }
+}
+
+TEST(TradeOff, BoundsBothRatesAlike) {
+    const TradeOff trade_off(PrivacyLoss::gaussian(1.5), 1e-5);
+    for (const double rate : {0.0, 1e-4, 0.03, 0.5, 0.9, 1.0}) {
+        const double least = trade_off.false_positive_rate(rate);
+        EXPECT_GE(least, 0);
+        EXPECT_LE(least, rate);
+        EXPECT_GE(trade_off.true_positive_rate(least), rate - 1e-12);
+    }
+}
+
 TEST(OneRunPValue, RefusesWhatCannotBe) {
     EXPECT_THROW((void)one_run_p_value(10, 11, 5, 1, 0), ConfigError);
     EXPECT_THROW((void)one_run_p_value(10, 5, 6, 1, 0), ConfigError);
     EXPECT_THROW((void)one_run_p_value(10, 5, 5, -1, 0), ConfigError);
     EXPECT_THROW((void)one_run_p_value(10, 5, 5, 1, std::nan("")), ConfigError);
     EXPECT_THROW((void)one_run_epsilon(10, 5, 5, 0, 0), ConfigError);
+    EXPECT_THROW((void)one_run_mu(10, 11, 5, 0.05), ConfigError);
+    EXPECT_THROW((void)one_run_mu(10, 5, 5, 1), ConfigError);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ CanaryRecordResult some_result() {
     result.noise_multiplier = 0.75;
     result.epsilon_theory = 9.99;
     result.epsilon_lower = 1.25;
-    result.one_run = {40, 38, 2.5};
+    result.one_run = {40, 38, 2.5, 4.5};
     result.rates = {{0.05, 0.04, 0.5, 0.6}};
     result.checks = {{"probability of canaries", 0.101, 0.1, 0.002, 0.6},
                      {"coins of agent 1", 0.9, 0, 0.01, 1e-12}};
@@ -155,7 +155,11 @@ TEST(CanaryRecordResult, SaysAllInJson) {
     EXPECT_EQ(json["noise_multiplier"], 0.75);
     EXPECT_EQ(json["epsilon_theory"], 9.99);
     EXPECT_EQ(json["epsilon_lower"], 1.25);
-    EXPECT_EQ(json["one_run"], (Json{{"epsilon_lower", 2.5}, {"guesses", 40}, {"correct", 38}}));
+    EXPECT_EQ(json["one_run"],
+              (Json{{"epsilon_lower", 2.5},
+                    {"guesses", 40},
+                    {"correct", 38},
+                    {"gaussian_epsilon_lower", 4.5}}));
     EXPECT_EQ(json["rates"][0]["true_positive_rate_theory"], 0.6);
     EXPECT_EQ(json["checks"][0]["passed"], true);
     EXPECT_EQ(json["checks"][1]["check"], "coins of agent 1");
@@ -203,7 +207,8 @@ TEST(HonestCoins, AreConsistentAndEpsilonIsBelowTheAccountants) {
                 EXPECT_EQ(result.epsilon_theory < 9.9, result.canaries.members.empty());
             EXPECT_LT(result.epsilon_lower, result.epsilon_theory);
             EXPECT_GT(result.one_run.epsilon_lower, 0.5) << mechanism << " " << view;
-            EXPECT_LT(result.one_run.epsilon_lower, result.epsilon_theory);
+            EXPECT_LT(result.one_run.epsilon_lower, result.one_run.gaussian_epsilon_lower);
+            EXPECT_LT(result.one_run.gaussian_epsilon_lower, result.epsilon_theory);
             EXPECT_EQ(result.rounds_recorded, 60);
 
             const std::size_t members = result.canaries.members.size();
