@@ -73,11 +73,11 @@ double noise_multiplier_for(double epsilon,
     double low = std::max(high / 2, least_noise);
     while (low > least_noise && loss_at(low).epsilon_bracket(delta).lower <= epsilon)
         low = std::max(low / 2, least_noise);
+    const double at_low = excess(std::log(low)), at_high = excess(std::log(high));
+    if (at_low <= 0) return low;
+    if (at_high >= 0) return high;
     low = std::log(low);
     high = std::log(high);
-    const double at_low = excess(low), at_high = excess(high);
-    if (at_low <= 0) return std::exp(low);
-    if (at_high >= 0) return std::exp(high);
     std::uintmax_t iterations = 60;
     const auto close = [](double a, double b) { return std::abs(a - b) < 1e-5; };
     const auto bracket =

@@ -1,5 +1,7 @@
 #include "privacy/round_losses.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/math/quadrature/gauss.hpp>
@@ -11,6 +13,7 @@
 #include <numbers>
 
 #include "privacy/normal_tails.hpp"
+#include "sotto/core/error.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
@@ -316,6 +319,15 @@ MeanLaw one_log_normal(double noise, double step, double tail, bool keeps_means)
     // log A = z / s - 1 / (2 s^2), z ~ N(0, 1) under Q and N(1/s, 1) under P.
     const double reach = normal_tail_point(tail), middle = 0.5 / noise;
     const double far = (reach + middle) / noise / step;
+    constexpr double most_cells = 1 << 17;  // their pairs are added up
+    if (!(2 * far <= most_cells))
+        throw ConfigError(
+            fmt::format("noise multiplier {}: losses of an epoch of random allocation would need "
+                        "{:.3g} cells of {:g} (allowed: {:g})",
+                        noise,
+                        2 * far,
+                        step,
+                        most_cells));
     MeanLaw law{1, step, static_cast<long>(std::floor(-far)), {}, {}, 2 * tail, 2 * tail};
     const auto cells = static_cast<std::size_t>(static_cast<long>(std::ceil(far)) - law.first);
     law.mass.assign(cells + 1, 0.0);

@@ -154,7 +154,7 @@ TEST(Answer, IsThatOfTheViewInTheOrderOfTheQuestions) {
         questions.push_back(about(View::Kind::neighbours, {0}, {1, 4}));
         questions.push_back(about(View::Kind::all_messages, {}, {2}));
         questions.push_back(about(View::Kind::secure_sum, {3, 5}, {0, 1, 2}));
-        ViewOptions options;
+        AskOptions options;
         options.threads = threads;
         const Answers answers = answer(*network, *subject, questions, options);
         ASSERT_EQ(answers.size(), questions.size());

@@ -429,7 +429,8 @@ TEST(CanaryScores, OfRandomAllocationAreTheLikelihoodRatioOfEpochs) {
     ContributionModes modes;
     modes.by_round = true;
     modes.response.resize(4, 4);
-    for (Eigen::Index t = 0; t < 4; ++t) modes.response.insert(t, t) = 2.0 + 0.5 * t;
+    for (Eigen::Index t = 0; t < 4; ++t)
+        modes.response.insert(t, t) = 2.0 + 0.5 * static_cast<double>(t);
     modes.values = Eigen::MatrixXd::Zero(4, 2);
     modes.values.col(0) << -1, 0.5, 2, 80;
     const double contribution = 0.9;
