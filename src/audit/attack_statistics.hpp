@@ -146,8 +146,8 @@ using TradeOffCurve = std::function<double(double true_positive_rate)>;
 struct OneRunFigures {
     long guesses = 0, correct = 0;  ///< of epsilon_lower
     double epsilon_lower = 0;
-    /// Epsilon at delta of one_run_mu: no Gaussian mechanism with less is guessed so well. About
-    /// twice epsilon_lower.
+    /// Epsilon at delta of one_run_mu: no Gaussian mechanism with less is guessed so well.
+    /// Usually above epsilon_lower.
     double gaussian_epsilon_lower = 0;
 };
 /// The best bounds of ten ways to guess: the 1, 2.5, 5, 10 or 25% of all trials with the largest

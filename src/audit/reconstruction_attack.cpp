@@ -66,7 +66,7 @@ std::unique_ptr<Attack> start_reconstruction_attack(AuditConfig config,
 
 AttackRecord reconstruction_attack() {
     return {.name = "reconstruction",
-            .help = "the data of all agents, in private mean estimation",
+            .help = "data of all agents, in private means",
             .fixed_inputs = true,
             .sampled = false,
             .options = {"data", "partition"},

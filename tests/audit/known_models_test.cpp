@@ -254,7 +254,13 @@ struct Simulated {
     CoinSubject subject;
     KnownCoins own;
 
-    Simulated(double q, double accounted, std::uint64_t seed, long epoch = 1, Draws draws = {}) {
+    /// @param response of a mode to a unit contribution.
+    Simulated(double q,
+              double accounted,
+              std::uint64_t seed,
+              long epoch = 1,
+              Draws draws = {},
+              double response = 1.5) {
         constexpr Index rounds = 40, trials = 400;
         SeededRandom random(seed, "coin checks");
         // Whether the next record takes part, by round.
@@ -283,7 +289,7 @@ struct Simulated {
                    .known = {}};
         modes.by_round = true;
         modes.response.resize(rounds, rounds);
-        for (Index t = 0; t < rounds; ++t) modes.response.insert(t, t) = 1.5;
+        for (Index t = 0; t < rounds; ++t) modes.response.insert(t, t) = response;
         modes.values.resize(rounds, trials + 1);
         for (double& z : modes.values.reshaped()) z = random.normal();
         own = {"its own coins", MatrixXd::Zero(rounds, trials)};
@@ -294,7 +300,7 @@ struct Simulated {
                 for (Index t = 0; t < rounds; ++t) {
                     if (!taken[static_cast<std::size_t>(t)]) continue;
                     if (i < trials) own.drawn(t, i) = 1;
-                    if (i == trials || subject.signs(i) > 0) modes.values(t, i) += 0.75;
+                    if (i == trials || subject.signs(i) > 0) modes.values(t, i) += 0.5 * response;
                 }
             }
         }
@@ -332,12 +338,13 @@ TEST(CheckCoins, PassesRandomAllocationAndNothingElse) {
     };
     const std::string within = "sum over the rounds of an epoch of canaries that are there";
     const std::string between = "sum over epochs of a place of canaries that are there";
-    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::coins), within), 1e-6);
-    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::twice), within), 1e-6);
-    const double same = p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place), between);
+    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::coins, 6), within), 1e-6);
+    EXPECT_LT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::twice, 6), within), 1e-6);
+    EXPECT_GT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::places, 6), within), 1e-6);
+    const double same = p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place, 6), between);
     EXPECT_LT(same, 1e-6);
     EXPECT_GE(same, 0);
-    EXPECT_GT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place), within), 1e-6);
+    EXPECT_GT(p_of(Simulated(0.125, 0.125, 1, 8, Draws::same_place, 6), within), 1e-6);
 }
 
 TEST(CheckCoins, MeasuresTheProbabilityThatRan) {
