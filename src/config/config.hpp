@@ -264,6 +264,9 @@ struct TrainConfig {
     int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
     bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size
     std::string views;              ///< additional views of the ledger, separated by ';'
+    /// Observers against whom --epsilon holds (ProtectedViews): others than the eavesdropper only
+    /// where inputs are fixed in advance.
+    std::string protect_against = "eavesdropper";
     std::vector<int> record_views;  ///< agents whose views are recorded in the run directory
     bool record_wire = false;       ///< also records what every agent sends
     double past_noise_mib = 2048;   ///< limit per process if rounds are correlated

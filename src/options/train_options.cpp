@@ -161,6 +161,20 @@ std::vector<Option<TrainConfig>> view_options() {
 [The ledger](../ledger.md) explains what they add.)",
           .beside_run = true},
          bound(&TrainConfig::views, any_text(one_of(view_placeholder_list(ViewUse::ledger))))},
+        {{.name = "protect-against",
+          .help = "observers whose view --epsilon limits: {} (q agents together); others than the "
+                  "eavesdropper with --task averaging only",
+          .details = R"(
+Who averages fixed inputs can count on what observers do not see: with `secure-sum:1` (and `--secure-sum on`) no agent
+learns more than epsilon from the sums it receives, with `node:q` no q agents learn more together from the messages of
+their neighbours. Noise is then as small as the worst of all these views allows, all of which are examined, by every
+process for its own agents. The headline of the ledger stays what somebody learns who sees all messages, which is more.
+In a training gradients depend on messages, so that partial views bound nothing
+([why](../accounting.md#what-an-observer-learns)).)",
+          .ranks_must_agree = true,
+          .peers_may_set = false},
+         bound(&TrainConfig::protect_against,
+               any_text(one_of({std::string(eavesdropper_view), "node:q", "secure-sum:q"})))},
         {{.name = "record-view",
           .help = "a,b,...: agents whose received messages, gradients, noise and seeds are written "
                   "to the run directory; eavesdropper (alone or among them): what every agent "

@@ -32,6 +32,7 @@
 #include "training/short_messages.hpp"
 #include "training/stop_signal.hpp"
 #include "training/train_report.hpp"
+#include "training/view_protection.hpp"
 
 namespace sotto {
 
@@ -111,6 +112,7 @@ Ledger open_ledger(const Run& run,
     state(clip_statements(run.config));
     state(correction_statements(run.config.plan));
     state(preconditioner_statements(run.config));
+    if (!phase.protected_views.empty()) state({phase.protected_views});
     state(task.statements);
     Ledger ledger(std::move(record));
     run.network.agree([&] {
@@ -515,6 +517,8 @@ PreparedRun prepare_run(const TrainConfig& asked,
                         TrainingListener& listener) {
     TrainConfig config = asked;
     open_job(config, network, make_task != nullptr);
+    network.agree([&] { require_possible_protection(config, network); });
+    show_protected_views(config);
     const std::optional<RunHistory> before = history_before(config, network);
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);
@@ -550,7 +554,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
                           phase,
                           task,
                           key_epoch + static_cast<std::uint32_t>(tuning.measured.surveys()),
-                          !make_task || task.resumable);
+                          (!make_task || task.resumable) && phase.protected_views.empty());
     agree_on_data(run, phase, std::move(task.digests));
     std::vector<Survey> surveys = agree_on_surveys(run, phase, task, tuning.measured, key_epoch);
     std::vector<LocalAgent> agents =
@@ -735,6 +739,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
                            std::optional<Resumption> resumption) {
     const Topography& topography = participants.topography;
     const long first_round = resumption ? resumption->first_round : 0;
+    const ProtectedViews views = parse_protected_views("protect-against", config.protect_against);
     AgreedPhase phase;
     phase.config = static_cast<const PlanConfig&>(config.plan);
     phase.config.rounds = config.plan.rounds - first_round;
@@ -742,6 +747,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     phase.resumption = std::move(resumption);
     network.agree([&] {
         phase = plan_for(std::move(phase), config, participants, task, network.local_agents());
+        if (views.partial()) scale_to_views(views, phase, config, participants);
     });
     phase.plan =
         share_plan(network,
@@ -760,6 +766,9 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
         phase.exposures = std::move(counted.exposures);
         phase.budgets = std::move(counted.budgets);
         require_fading_contributions(config, phase.plan);
+        if (views.partial())
+            take_budgets_of_views(
+                views, phase, config, participants, network.local_agents(), coalition_size);
     });
     verify_agreement(
         network, topography, phase.plan, phase.exposures, phase.budgets, coalition_size);

@@ -83,6 +83,9 @@ struct AgreedPhase {
     std::optional<PlannedNoise> planned;     ///< on processes that build it
     NoisePlan plan;                          ///< process 0's, on every process
     std::optional<Resumption> resumption;    ///< of a resumed run; its phases are complete
+    /// With --protect-against: what the budgets, which are then what the plan reveals to somebody
+    /// who sees all messages, were asked for.
+    std::string protected_views;
 };
 
 /// Plans the noise of the phase, or reuses the plan of a continued one, on the processes that build

@@ -1,0 +1,116 @@
+#include "training/view_protection.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "planning/budgets.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/privacy/accountant.hpp"
+#include "tasks/task.hpp"
+#include "views/view_parameter.hpp"
+
+namespace sotto {
+
+namespace {
+
+/// The worst of the views that are protected against, with this plan and these exposures and
+/// budgets of everybody. @param targets ascending.
+WorstProtectedView worst_view_of(const ProtectedViews& views,
+                                 const NoisePlan& plan,
+                                 const CountedRounds& counted,
+                                 const AgreedPhase& phase,
+                                 const TrainConfig& config,
+                                 const Participants& there,
+                                 std::span<const int> targets) {
+    PrivacyPhase whole = first_phase(plan,
+                                     counted.exposures,
+                                     plan_use(phase.config, there.topography.mixing),
+                                     phase.config.rounds);
+    whole.members = there.members;
+    return worst_protected_view(views, config, there.topography, whole, counted.budgets, targets);
+}
+
+}  // namespace
+
+void require_possible_protection(const TrainConfig& config, const Network& network) {
+    const ProtectedViews views = parse_protected_views("protect-against", config.protect_against);
+    if (!views.partial()) return;
+    const auto refuse = [&](const std::string& why) {
+        throw ConfigError(fmt::format("protect-against: {} is not possible {} (allowed: {})",
+                                      config.protect_against,
+                                      why,
+                                      eavesdropper_view));
+    };
+    if (!has_fixed_inputs(config.task))
+        refuse(
+            fmt::format("with task {}, whose gradients depend on messages: what an observer does "
+                        "not see, other agents' gradients carry on to it, so that a partial view "
+                        "bounds nothing; it needs --task averaging",
+                        config.task.task));
+    if (config.plan.noise_std) refuse("with --noise-std, which promises no epsilon");
+    if (config.resume) refuse("for a run that is resumed");
+    if (views.receives == View::Kind::secure_sum && !config.secure_sum)
+        refuse("without --secure-sum on, as agents then see every message of their neighbours");
+    if (!config.link_encryption && network.processes() > 1)
+        refuse("with --link-encryption off, as the network then sees every message");
+}
+
+void show_protected_views(TrainConfig& config) {
+    const std::string view =
+        view_of(parse_protected_views("protect-against", config.protect_against));
+    if (view.empty() || config.views.find(view) != std::string::npos) return;
+    if (!config.views.empty()) config.views += ';';
+    config.views += view;
+}
+
+void scale_to_views(const ProtectedViews& views,
+                    AgreedPhase& phase,
+                    const TrainConfig& config,
+                    const Participants& there) {
+    if (!phase.planned || !phase.planned->solved) return;
+    NoisePlan& plan = phase.planned->design.plan;
+    const CountedPlan counted =
+        count_plan(plan, phase.config, there.topography, {phase.exposures, phase.budgets});
+    const std::vector<int>& all = there.members.numbers;
+    const double share = worst_view_of(views, plan, counted, phase, config, there, all).share;
+    plan = scaled(std::move(plan), std::sqrt(share));
+}
+
+void take_budgets_of_views(const ProtectedViews& views,
+                           AgreedPhase& phase,
+                           const TrainConfig& config,
+                           const Participants& there,
+                           std::span<const int> local,
+                           int coalition_size) {
+    constexpr double tolerance = 1e-9;
+    const CountedRounds counted{phase.exposures, phase.budgets};
+    const WorstProtectedView worst =
+        worst_view_of(views, phase.plan, counted, phase, config, there, local);
+    const PrivacyBudget& budget = phase.budgets[static_cast<std::size_t>(worst.target)];
+    if (worst.share > 1 + tolerance)
+        throw PrivacyError(
+            fmt::format("agent {}: {} would learn {:.6g} times the squared loss that epsilon {} "
+                        "allows (--protect-against {}); use a plan with more noise",
+                        worst.target,
+                        label_of_observers(worst.observers),
+                        worst.share,
+                        budget.epsilon,
+                        config.protect_against));
+    phase.protected_views = fmt::format(
+        "The noise protects every input against {} with the epsilon asked for. What somebody who "
+        "sees all messages learns, the headline, is more. Not counted are the models that rank 0 "
+        "collects from all agents for its figures.",
+        config.protect_against);
+    const Eigen::VectorXd precision = coalition_precision(phase.plan, coalition_size);
+    for (std::size_t u = 0; u < phase.budgets.size(); ++u)
+        phase.run_budgets[u] = phase.budgets[u] =
+            budget_spent_by(loss_of(phase.plan.distribution(),
+                                    phase.exposures[u],
+                                    precision(static_cast<Eigen::Index>(u))),
+                            phase.plan.distribution(),
+                            phase.config.delta);
+}
+
+}  // namespace sotto

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+
+#include "account/protected_views.hpp"
+#include "config/config.hpp"
+#include "net/network.hpp"
+#include "training/participants.hpp"
+#include "training/prepare_run.hpp"
+
+namespace sotto {
+
+/// @throws ConfigError where --protect-against asks for what no figure promises.
+void require_possible_protection(const TrainConfig& config, const Network& network);
+
+/// Adds the figures of single observers to the ledger's views.
+void show_protected_views(TrainConfig& config);
+
+/// Gives a plan that was solved the noise with which the worst of the views meets its budget: mu of
+/// every view is inversely proportional to the noise. LOCAL. @throws as worst_protected_view.
+void scale_to_views(const ProtectedViews& views,
+                    AgreedPhase& phase,
+                    const TrainConfig& config,
+                    const Participants& there);
+
+/// Lets this process check that no view learns more about its agents than their budgets allow, and
+/// makes the budgets what the plan reveals to somebody who sees all messages. LOCAL.
+/// @param phase with process 0's plan, and counted for it.  @param local places of this process.
+/// @throws PrivacyError; as worst_protected_view.
+void take_budgets_of_views(const ProtectedViews& views,
+                           AgreedPhase& phase,
+                           const TrainConfig& config,
+                           const Participants& there,
+                           std::span<const int> local,
+                           int coalition_size);
+
+}  // namespace sotto
