@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "core/seeded_random.hpp"
 #include "learn/clipped_records.hpp"
 #include "sotto/core/error.hpp"
+#include "sotto/core/hash.hpp"
 
 namespace sotto {
 
@@ -127,10 +130,19 @@ LossSum RecordObjective::loss_over(const Dataset& data,
 
 namespace {
 
+std::uint64_t first_word(const Digest& digest) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, digest.data(), sizeof word);
+    return word;
+}
+
 class UnitObjective final : public Objective {
   public:
-    UnitObjective(std::unique_ptr<Objective> inner, Units units)
-        : inner_(std::move(inner)), units_(std::move(units)), gradient_(inner_->dimension()) {}
+    UnitObjective(std::unique_ptr<Objective> inner, Units units, UnitSample sample)
+        : inner_(std::move(inner)),
+          units_(std::move(units)),
+          sample_(std::move(sample)),
+          gradient_(inner_->dimension()) {}
 
     Eigen::Index dimension() const override { return inner_->dimension(); }
     Eigen::Index records() const override { return std::ssize(units_); }
@@ -145,8 +157,9 @@ class UnitObjective final : public Objective {
                        std::span<const Eigen::Index> rows,
                        Eigen::Ref<Eigen::VectorXd> gradient) override {
         gradient.setZero();
+        const std::uint64_t key = key_of(model);
         for (const Eigen::Index unit : rows) {
-            inner_->mean_gradient(model, rows_of(unit), gradient_);
+            inner_->mean_gradient(model, rows_of(unit, key), gradient_);
             gradient += gradient_;
         }
         if (!rows.empty()) gradient *= 1 / static_cast<double>(rows.size());
@@ -159,9 +172,10 @@ class UnitObjective final : public Objective {
                               Eigen::Ref<Eigen::VectorXd> sum) override {
         require_clip_and_grid(clip_norm_l2, grid_step, rows.size(), largest_batch());
         ClippedRecords clipped(clip_norm_l2, grid_step, sum);
+        const std::uint64_t key = key_of(model);
         for (const Eigen::Index unit : rows) {
             // Depends on this unit alone, not on others in the batch.
-            inner_->mean_gradient(model, rows_of(unit), gradient_);
+            inner_->mean_gradient(model, rows_of(unit, key), gradient_);
             const auto outcome = clipped.add(gradient_);
             if (outcome == ClippedRecords::Outcome::set_to_zero) count_record_set_to_zero();
             if (outcome == ClippedRecords::Outcome::shortened) count_record_shortened();
@@ -199,12 +213,29 @@ class UnitObjective final : public Objective {
     }
 
   private:
-    [[nodiscard]] std::span<const Eigen::Index> rows_of(Eigen::Index unit) const {
-        return units_.at(static_cast<std::size_t>(unit));
+    [[nodiscard]] std::uint64_t key_of(const Eigen::Ref<const Eigen::VectorXd>& model) const {
+        if (sample_.most == 0) return 0;
+        return first_word(
+            Hasher("sotto.unit-records.v1")
+                .add(std::span<const double>(model.data(), static_cast<std::size_t>(model.size())))
+                .finish());
+    }
+    [[nodiscard]] std::span<const Eigen::Index> rows_of(Eigen::Index unit, std::uint64_t key) {
+        const auto place = static_cast<std::size_t>(unit);
+        const std::vector<Eigen::Index>& all = units_.at(place);
+        const auto most = static_cast<std::size_t>(sample_.most);
+        if (most == 0 || all.size() <= most) return all;
+        SeededRandom random(key ^ sample_.keys.at(place), "records of a unit");
+        chosen_ = all;
+        for (std::size_t i = 0; i < most; ++i)
+            std::swap(chosen_[i], chosen_[i + random.below(chosen_.size() - i)]);
+        return std::span(chosen_).first(most);
     }
 
     std::unique_ptr<Objective> inner_;
     Units units_;
+    UnitSample sample_;
+    std::vector<Eigen::Index> chosen_;
     Eigen::VectorXd gradient_;
 };
 
@@ -224,8 +255,36 @@ Units units_of(const Dataset& data, std::span<const Eigen::Index> rows) {
     return units;
 }
 
-std::unique_ptr<Objective> make_unit_objective(std::unique_ptr<Objective> records, Units units) {
-    return std::make_unique<UnitObjective>(std::move(records), std::move(units));
+UnitSample sample_of(const Dataset& data, const Units& units, long most) {
+    UnitSample sample{most};
+    if (most == 0) return sample;
+    for (const std::vector<Eigen::Index>& rows : units) {
+        Hasher hasher("sotto.unit.v1");
+        for (const Eigen::Index row : rows) {
+            hasher.add(data.labels(row));
+            if (data.dense) {
+                std::visit(
+                    [&](const auto& all) {
+                        const Eigen::VectorXd values =
+                            all.row(row).template cast<double>().transpose();
+                        hasher.add(std::span<const double>(
+                            values.data(), static_cast<std::size_t>(values.size())));
+                    },
+                    *data.dense);
+                continue;
+            }
+            for (SparseRows::InnerIterator entry(data.features, row); entry; ++entry)
+                hasher.add(static_cast<std::int64_t>(entry.col())).add(double{entry.value()});
+        }
+        sample.keys.push_back(first_word(hasher.finish()));
+    }
+    return sample;
+}
+
+std::unique_ptr<Objective> make_unit_objective(std::unique_ptr<Objective> records,
+                                               Units units,
+                                               UnitSample sample) {
+    return std::make_unique<UnitObjective>(std::move(records), std::move(units), std::move(sample));
 }
 
 namespace {

@@ -22,13 +22,23 @@ using Units = std::vector<std::vector<Eigen::Index>>;
 /// @throws DataError if the data do not name writers.
 [[nodiscard]] Units units_of(const Dataset& data, std::span<const Eigen::Index> rows);
 
+/// At most so many of a unit's records in one gradient. Which ones depends on the model and on the
+/// unit's own records alone: a unit that leaves or joins changes no other unit's choice.
+struct UnitSample {
+    long most = 0;                      ///< 0: all
+    std::vector<std::uint64_t> keys{};  ///< of every unit, from its own records
+};
+/// @param units rows of `data`. Cost: a hash of every record; nothing for `most` 0.
+[[nodiscard]] UnitSample sample_of(const Dataset& data, const Units& units, long most);
+
 /// The same objective with units for records: row k of a batch is unit k, whose gradient is the
 /// mean of its records' gradients, clipped as one. So a unit, however many records it has, changes
 /// a clipped sum by no more than one record would (objective.hpp). Losses stay per record. Cost of
 /// a clipped sum: O(d) per unit beside its records' gradients.
 /// @param units rows of the inner objective's shard.
 [[nodiscard]] std::unique_ptr<Objective> make_unit_objective(std::unique_ptr<Objective> records,
-                                                             Units units);
+                                                             Units units,
+                                                             UnitSample sample = {});
 
 /// Batch sizes, the largest first and the last one small, for which a chain computes the same bits
 /// for a record in every place of each size: a record that leaves or joins may move others, and

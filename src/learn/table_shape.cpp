@@ -316,6 +316,11 @@ void set_label(TableShape& shape, const Table& table, const TableOptions& option
 }
 
 void set_unit(TableShape& shape, const Table& table, const TableOptions& options) {
+    if (options.unit.empty() && options.unit_records > 0)
+        throw ConfigError(fmt::format(
+            "unit-records: {} is not possible without --unit-column, which says whose records are "
+            "together",
+            options.unit_records));
     if (options.unit.empty()) return;
     const std::size_t place = column_of(table, "unit-column", options.unit);
     shape.unit = column_name(table, place);

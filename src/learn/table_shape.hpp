@@ -57,6 +57,7 @@ struct TableOptions {
     MissingPolicy missing{};
     std::vector<ColumnBounds> bounds{};  ///< of all scaled_columns(); empty: other scaling
     std::string unit{};                  ///< column with the privacy unit of a record; no feature
+    long unit_records = 0;               ///< most of a unit's records in one gradient; 0: all
     bool operator==(const TableOptions&) const = default;
 };
 

@@ -121,6 +121,13 @@ agent: a person's gradient is the mean of the gradients of that person's records
 persons, and sampling draws persons. The guarantee holds for each agent by itself: somebody with records at several
 agents is not covered by one agent's figure.)"),
          bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
+        {about_tables("unit-records",
+                      "with --unit-column: at most so many of a person's records in one gradient, "
+                      "chosen anew for every model (0: all)",
+                      R"(
+Rounds are then no slower for a person with thousands of records, and the guarantee is the same. The choice depends on
+the model and on the person's own records, so that nobody else's records change it.)"),
+         bound(&TableOptions::unit_records, whole(0))},
         {about_tables(
              "bounds",
              "NAME=LOW:HIGH for every column of numbers of CSV data, also of one to predict, "

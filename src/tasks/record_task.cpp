@@ -165,10 +165,12 @@ LocalTask build_record_task(const TaskConfig& config, Control& network, const Me
     task.targets = target_facts(network, data);
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
-        const auto of_units = [](std::unique_ptr<Objective> objective, const Units& units) {
-            return units.empty() ? std::move(objective)
-                                 : make_unit_objective(std::move(objective), units);
-        };
+        const auto of_units =
+            [](std::unique_ptr<Objective> objective, const Units& units, UnitSample sample = {}) {
+                return units.empty()
+                           ? std::move(objective)
+                           : make_unit_objective(std::move(objective), units, std::move(sample));
+            };
         for (auto& agent : data.agents) {
             if (data.shape.table && config.learns_scaling())
                 task.moments.push_back(
@@ -176,9 +178,11 @@ LocalTask build_record_task(const TaskConfig& config, Control& network, const Me
                                  agent.shard,
                                  feature_names(*data.shape.table, config.table.missing).numbers),
                              agent.units));
+            UnitSample sample = sample_of(agent.shard, agent.units, config.table.unit_records);
             task.objectives.push_back(
                 of_units(objective_of(record, config, data, std::move(agent.shard), agent.test),
-                         agent.units));
+                         agent.units,
+                         std::move(sample)));
         }
     });
     return task;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "core/numbers.hpp"
@@ -184,6 +185,41 @@ TEST(UnitObjective, ClipsTheMeanGradientOfAUnitAsOne) {
     EXPECT_LE((one - mean).norm(), 1e-14);
     EXPECT_EQ(persons->train_loss(model).records, 200) << "losses are those of records";
     EXPECT_EQ(persons->train_loss(model).loss, records->train_loss(model).loss);
+}
+
+TEST(UnitObjective, TakesAtMostSoManyOfAPersonsRecordsWhateverOthersAreThere) {
+    const Dataset data = of_persons(200, 6);
+    const Units units = units_of(data, test::all_rows(200));
+    const UnitSample sample = sample_of(data, units, 3);
+    ASSERT_EQ(sample.keys.size(), units.size());
+    const auto records = logistic(data);
+    const auto persons = make_unit_objective(logistic(data), units, sample);
+    const Units others(units.begin() + 1, units.end());
+    const auto without_first =
+        make_unit_objective(logistic(data), others, sample_of(data, others, 3));
+    Eigen::VectorXd model = Eigen::VectorXd::LinSpaced(records->dimension(), -0.5, 0.5);
+    Eigen::VectorXd one(model.size()), same(model.size()), of_three(model.size());
+    std::set<std::vector<double>> seen;
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(model.size());
+    constexpr int models = 400;
+    for (int k = 0; k < models; ++k) {
+        model(0) = -0.5 + 1e-9 * k;  // another model, almost the same gradients
+        persons->mean_gradient(model, std::vector<Eigen::Index>{2}, one);
+        without_first->mean_gradient(model, std::vector<Eigen::Index>{1}, same);
+        ASSERT_EQ(one, same) << "the first person's records change nobody else's choice";
+        mean += one / models;
+        seen.emplace(one.begin(), one.end());
+    }
+    EXPECT_GT(seen.size(), 100U) << "chosen anew";
+    records->mean_gradient(model, units[2], of_three);
+    EXPECT_LT((mean - of_three).norm(), 0.15 * of_three.norm()) << "all records count alike";
+    // A person with no more records than that has all of them.
+    const auto all = make_unit_objective(logistic(data), units, sample_of(data, units, 1000));
+    const auto plain = make_unit_objective(logistic(data), units);
+    all->mean_gradient(model, std::vector<Eigen::Index>{2}, one);
+    plain->mean_gradient(model, std::vector<Eigen::Index>{2}, same);
+    EXPECT_EQ(one, same);
+    EXPECT_TRUE(sample_of(data, units, 0).keys.empty());
 }
 
 TEST(UnitObjective, IsChangedByOnePersonsRecordsAsByOneRecord) {
