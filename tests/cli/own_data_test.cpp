@@ -223,6 +223,27 @@ TEST(Persons, AreProtectedAsOne) {
     };
     EXPECT_NE(says({"ledger", "run"}).find("adjacency record-add-remove, unit column patient"),
               std::string::npos);
+    // Of a person's records one in every gradient: less exact, and no less private.
+    const Outcome of_one = train({"--unit-column",
+                                  "patient",
+                                  "--unit-records",
+                                  "1",
+                                  "--epsilon",
+                                  "8",
+                                  "--clip-norm",
+                                  "1",
+                                  "--step-size",
+                                  "1",
+                                  "--rounds",
+                                  "100",
+                                  "--run-directory",
+                                  "one"});
+    ASSERT_EQ(of_one.exit_code, 0) << of_one.text();
+    EXPECT_GT(json_of(directory / "one/summary.json").at("test_accuracy").get<double>(), 0.7);
+    EXPECT_EQ(json_of(directory / "one/ledger.json").at("agents").at(0).at("sensitivity"),
+              ledger.at("agents").at(0).at("sensitivity"));
+    EXPECT_NE(train({"--ignore", "patient", "--unit-records", "1"}).err.find("--unit-column"),
+              std::string::npos);
     // An account of records does not count what persons lose.
     Arguments open{"ledger",
                    "--open-account",

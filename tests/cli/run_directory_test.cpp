@@ -262,6 +262,66 @@ TEST(RunDirectory, OfAnAveragingHoldsTheDefaultsOfThatTaskUnlessTheUserSaysOther
     }
 }
 
+TEST(ProtectedViews, HaveTheEpsilonThatWasAskedForOverMpiAndInAnAccountOfThePlan) {
+    const TempDir directory;
+    const Outcome outcome = run_sotto(directory,
+                                      4,
+                                      {"train",
+                                       "--task",
+                                       "averaging",
+                                       "--mechanism",
+                                       "ldp",
+                                       "--topology",
+                                       "ring",
+                                       "--rounds",
+                                       "12",
+                                       "--secure-sum",
+                                       "on",
+                                       "--protect-against",
+                                       "secure-sum:1",
+                                       "--epsilon",
+                                       "2",
+                                       "--run-directory",
+                                       "run"});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto ledger = json_of(directory / "run/ledger.json");
+    const auto& view = ledger.at("views").at(0);
+    EXPECT_EQ(view.at("view"), "all-secure-sums");
+    EXPECT_LE(view.at("epsilon").get<double>(), 2 * (1 + 1e-6));
+    EXPECT_GT(view.at("epsilon").get<double>(), 1.9);
+    EXPECT_GT(ledger.at("agents").at(0).at("epsilon").get<double>(), 2.3) << "of all messages";
+    const Outcome account = run_sotto(directory,
+                                      one_process,
+                                      {"account",
+                                       "--plan",
+                                       "run/plan.json",
+                                       "--topology",
+                                       "ring",
+                                       "--agents",
+                                       "4",
+                                       "--clip-norm",
+                                       "1",
+                                       "--rounds",
+                                       "12",
+                                       "--step-size",
+                                       "1",
+                                       "--step-schedule",
+                                       "inverse",
+                                       "--l2",
+                                       "1",
+                                       "--inputs",
+                                       "fixed",
+                                       "--view",
+                                       "all-secure-sums",
+                                       "--json",
+                                       "account.json"});
+    ASSERT_EQ(account.exit_code, 0) << account.text();
+    double worst = 0;
+    for (const auto& pair : json_of(directory / "account.json").at("pairs"))
+        worst = std::max(worst, pair.at("epsilon").get<double>());
+    EXPECT_NEAR(worst, 2, 0.01);
+}
+
 class DryRunOf : public testing::TestWithParam<int> {};
 
 TEST_P(DryRunOf, ATrainingPrintsPlanEpsilonMemoryAndTimeAndLeavesNothing) {

@@ -45,6 +45,7 @@ OptionTexts other_run() {
             {"secure-sum", "on"},
             {"pad-rounds", "true"},
             {"view", "node:0;all-nodes"},
+            {"protect-against", "node:2"},
             {"record-view", "2,5,eavesdropper"},
             {"checkpoint-every", "8"},
             {"noise-seed", "99"},
@@ -120,6 +121,7 @@ OptionTexts everything_else() {
                       {"missing", "indicator"},
                       {"bounds", "age=0:110,chol=-1.5:600"},
                       {"unit-column", "patient"},
+                      {"unit-records", "5"},
                       {"standardise", "none"},
                       {"hidden", "5"},
                       {"data", "a.csv,b.csv"},
@@ -143,6 +145,8 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "missing",
                                      "bounds",
                                      "unit-column",
+                                     "unit-records",
+                                     "protect-against",
                                      "local-steps",
                                      "client-probability",
                                      "hidden",
@@ -226,7 +230,8 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "budget-account", "neighbours",      "leave-file",
                              "label",          "label-kind",      "ignore",
                              "categorical",    "missing",         "bounds",
-                             "unit-column",    "spares",          "faults"})
+                             "unit-column",    "spares",          "faults",
+                             "unit-records",   "protect-against"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
