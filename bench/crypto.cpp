@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sotto/graph/graph.hpp"
@@ -40,10 +41,10 @@ void count_bytes(benchmark::State& state, std::size_t bytes) {
 }
 
 /// One message sealed by its sender and opened by its receiver, chunk by chunk.
-void link(benchmark::State& state, std::size_t dimension) {
+void link(benchmark::State& state, std::size_t dimension, sotto::AeadCipher cipher) {
     auto secrets = secrets_of(2);
-    sotto::LinkCipher sender(secrets[0], 1, 0, sotto::LinkUse::exchange);
-    const sotto::LinkCipher receiver(secrets[1], 0, 0, sotto::LinkUse::exchange);
+    sotto::LinkCipher sender(secrets[0], 1, 0, sotto::LinkUse::exchange, cipher);
+    const sotto::LinkCipher receiver(secrets[1], 0, 0, sotto::LinkUse::exchange, cipher);
     const Bytes message(dimension * 8, 7);
     Bytes wire(chunk_bytes + tag);
     std::int64_t round = 0;
@@ -63,7 +64,12 @@ void link(benchmark::State& state, std::size_t dimension) {
 }
 
 /// The same bytes through libsodium's combined calls.
-void link_raw(benchmark::State& state, std::size_t dimension) {
+void link_raw(benchmark::State& state, std::size_t dimension, sotto::AeadCipher cipher) {
+    const bool aes = cipher == sotto::AeadCipher::aes256_gcm;
+    const auto encrypt =
+        aes ? crypto_aead_aes256gcm_encrypt : crypto_aead_chacha20poly1305_ietf_encrypt;
+    const auto decrypt =
+        aes ? crypto_aead_aes256gcm_decrypt : crypto_aead_chacha20poly1305_ietf_decrypt;
     const Bytes message(dimension * 8, 7);
     Bytes wire(chunk_bytes + tag);
     const std::array<std::uint8_t, 32> key{1};
@@ -72,24 +78,24 @@ void link_raw(benchmark::State& state, std::size_t dimension) {
         for (std::size_t at = 0; at < message.size(); at += chunk_bytes) {
             const std::size_t size = std::min(chunk_bytes, message.size() - at);
             ++nonce[0];
-            crypto_aead_chacha20poly1305_ietf_encrypt(wire.data(),
-                                                      nullptr,
-                                                      message.data() + at,
-                                                      size,
-                                                      nullptr,
-                                                      0,
-                                                      nullptr,
-                                                      nonce.data(),
-                                                      key.data());
-            if (crypto_aead_chacha20poly1305_ietf_decrypt(wire.data(),
-                                                          nullptr,
-                                                          nullptr,
-                                                          wire.data(),
-                                                          size + tag,
-                                                          nullptr,
-                                                          0,
-                                                          nonce.data(),
-                                                          key.data()) != 0)
+            encrypt(wire.data(),
+                    nullptr,
+                    message.data() + at,
+                    size,
+                    nullptr,
+                    0,
+                    nullptr,
+                    nonce.data(),
+                    key.data());
+            if (decrypt(wire.data(),
+                        nullptr,
+                        nullptr,
+                        wire.data(),
+                        size + tag,
+                        nullptr,
+                        0,
+                        nonce.data(),
+                        key.data()) != 0)
                 state.SkipWithError("it did not open");
             benchmark::DoNotOptimize(wire.data());
         }
@@ -147,10 +153,17 @@ int main(int argc, char** argv) {
     sotto::ensure_sodium();
     for (const std::size_t dimension : {124UL, 1000UL, 100'000UL, 1'000'000UL}) {
         const std::string d = std::to_string(dimension);
-        benchmark::RegisterBenchmark(("link " + d).c_str(),
-                                     [=](benchmark::State& state) { link(state, dimension); });
-        benchmark::RegisterBenchmark(("link " + d + " raw").c_str(),
-                                     [=](benchmark::State& state) { link_raw(state, dimension); });
+        for (const auto& [name, cipher] :
+             {std::pair<std::string, sotto::AeadCipher>{"aes link", sotto::AeadCipher::aes256_gcm},
+              {"link", sotto::AeadCipher::chacha20_poly1305}}) {
+            if (cipher == sotto::AeadCipher::aes256_gcm && !sotto::has_aes256_gcm()) continue;
+            benchmark::RegisterBenchmark((name + " " + d).c_str(), [=](benchmark::State& state) {
+                link(state, dimension, cipher);
+            });
+            benchmark::RegisterBenchmark(
+                (name + " " + d + " raw").c_str(),
+                [=](benchmark::State& state) { link_raw(state, dimension, cipher); });
+        }
         for (const int neighbours : {3, 10, 33}) {
             const std::string name = "sum " + d + " of " + std::to_string(neighbours);
             benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {

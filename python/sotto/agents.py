@@ -221,10 +221,11 @@ class _OfOneAgent:
         return self._core.batch_size(self._place)
 
     def batch(self) -> npt.NDArray[np.int64]:
-        """Rows of the own shard for the next round, from 0, ascending with Poisson sampling. LOCAL.
+        """Rows of the own shard for the next round, from 0, ascending where they are secret. LOCAL.
 
-        With ``participation="poisson"`` secret coins choose them, nobody else learns how many, and
-        there may be none. Calls in the same round return the same rows. Not available while step()
+        With ``participation="poisson"`` secret coins choose them; with ``"allocation:t"`` every row
+        is in one secret round of every t. Nobody else learns how many they are, and there may be
+        none. Calls in the same round return the same rows. Not available while step()
         runs, which passes them to its function.
         """
         return self._core.batch(self._place)

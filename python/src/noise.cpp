@@ -47,10 +47,11 @@ SharedNoise share_noise(Network& network, const MadePlan& made, std::optional<st
             throw ConfigError(fmt::format("plan: for {} agents; there are {} (allowed: as many)",
                                           made.plan().agents,
                                           network.agents()));
-        if (made.config.plan.participation.poisson)
-            throw ConfigError(
-                "plan: participation poisson is not possible here: its coins are "
-                "drawn by an agent (allowed: full, cyclic:b; sotto.Agent has it)");
+        if (made.config.plan.participation.is_secret())
+            throw ConfigError(fmt::format(
+                "plan: participation {} is not possible here: who takes part is drawn by an agent "
+                "(allowed: every, cyclic:b; sotto.Agent has it)",
+                name_of(made.config.plan.participation)));
     });
     const Topography topography =
         share_topography(network,

@@ -314,6 +314,19 @@ def test_poisson_batches_are_secret_and_may_be_empty() -> None:
     assert 0 in sizes and len(sizes) > 2
 
 
+def test_allocated_batches_hold_every_row_once_an_epoch() -> None:
+    agent = alone(adjacency="record-zero-out", participation="allocation:4", rounds=40, records=20, batch_size=None)
+    assert agent.batch_size == 5
+    places = np.full((10, 20), -1)
+    for t in range(40):
+        rows = agent.batch()
+        assert (places[t // 4, rows] == -1).all(), "once an epoch"
+        places[t // 4, rows] = t % 4
+        agent.step(np.ones((len(rows), D)))
+    assert not agent.more and (places >= 0).all()
+    assert len({tuple(epoch) for epoch in places}) == 10, "drawn anew in every epoch"
+
+
 def test_agent_adjacency_takes_one_gradient() -> None:
     agent = alone(adjacency="agent", mechanism="none", clip_norm=0.25, rounds=2)
     agent.step(np.full(D, 3.0))

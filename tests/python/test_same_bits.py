@@ -36,6 +36,7 @@ CASES = {
     "corn over rounds": {"mechanism": "mafalda", "temporal": "banded:3", "participation": "cyclic:8"},
     "sampled": {"mechanism": "pairs", "adjacency": "record-zero-out", "participation": "poisson",
                 "momentum": 0.9},
+    "allocated": {"mechanism": "pairs", "adjacency": "record-add-remove", "participation": "allocation:8", "batch_size": None},
     "sums": {"mechanism": "ldp", "topology": "complete", "secure_sum": True, "agents": 4},
 }
 
