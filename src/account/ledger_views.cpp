@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "account/account_subject.hpp"
+#include "account/protected_views.hpp"
 #include "core/bytes.hpp"
 #include "core/parallel.hpp"
 #include "core/stopwatch.hpp"
@@ -100,7 +101,9 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
     ViewOptions options;
     options.threads = config_.threads;
     // The sum of absolute values is a bound too; the tight one takes as long as many trainings.
-    options.tight_gap = 1;
+    const bool protects =
+        parse_protected_views("protect-against", config_.protect_against).partial();
+    options.tight_gap = protects ? gap_of_protection : 1;
     const auto squared = view_losses(run.process, run.phases.front()->use, view, targets, options);
     for (std::size_t t = 0; t < targets.size(); ++t) {
         result.push_back(with_surveys(

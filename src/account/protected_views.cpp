@@ -88,7 +88,7 @@ WorstProtectedView worst_protected_view(const ProtectedViews& views,
     const SentRounds run = sent_rounds(config, topography, phases, plans, config.plan.rounds);
     ViewOptions options;
     options.threads = config.threads;
-    options.tight_gap = 1e-3;  // bounds from above, by a thousandth
+    options.tight_gap = gap_of_protection;
     WorstProtectedView worst;
     for_each_coalition(agents, views.agents, [&](const std::vector<int>& members) {
         const View view{views.receives, members};

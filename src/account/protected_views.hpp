@@ -26,6 +26,9 @@ struct ProtectedViews {
 /// "eavesdropper", "node:q" or "secure-sum:q" with q from 1. @throws ConfigError.
 [[nodiscard]] ProtectedViews parse_protected_views(std::string_view option, std::string_view text);
 
+/// Relative gap at which the search for the sensitivity of a protected view stops.
+inline constexpr double gap_of_protection = 1e-3;
+
 /// Most groups of observers: all of them are examined.
 inline constexpr double most_protected_views = 1000;
 

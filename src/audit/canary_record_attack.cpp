@@ -170,9 +170,7 @@ long canary_records_of(const AuditConfig& config) {
 
 AttackRecord canary_record_attack() {
     return {.name = "canary-records",
-            .help =
-                "which of its canary records an agent has, with --participation poisson or "
-                "allocation:t",
+            .help = "which canary records an agent has that draws its batches in secret",
             .fixed_inputs = true,
             .sampled = true,
             .options = {"targets", "trials"},

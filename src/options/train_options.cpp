@@ -168,7 +168,7 @@ std::vector<Option<TrainConfig>> view_options() {
 Who averages fixed inputs can count on what observers do not see: with `secure-sum:1` (and `--secure-sum on`) no agent
 learns more than epsilon from the sums it receives, with `node:q` no q agents learn more together from the messages of
 their neighbours. Noise is then as small as the worst of all these views allows, all of which are examined, by every
-process for its own agents. The headline of the ledger stays what somebody learns who sees all messages, which is more.
+process for its own agents. The headline of the ledger stays what somebody learns who sees all messages, usually more.
 In a training gradients depend on messages, so that partial views bound nothing
 ([why](../accounting.md#what-an-observer-learns)).)",
           .ranks_must_agree = true,

@@ -99,9 +99,9 @@ void take_budgets_of_views(const ProtectedViews& views,
                         budget.epsilon,
                         config.protect_against));
     phase.protected_views = fmt::format(
-        "The noise protects every input against {} with the epsilon asked for. What somebody who "
-        "sees all messages learns, the headline, is more. Not counted are the models that rank 0 "
-        "collects from all agents for its figures.",
+        "The noise protects every input against {} with the epsilon asked for. The headline is of "
+        "somebody who sees all messages. Not counted are the models that rank 0 collects from all "
+        "agents for its figures.",
         config.protect_against);
     const Eigen::VectorXd precision = coalition_precision(phase.plan, coalition_size);
     for (std::size_t u = 0; u < phase.budgets.size(); ++u)

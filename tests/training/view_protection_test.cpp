@@ -45,10 +45,10 @@ TEST(ViewProtection, GivesTheWorstViewTheEpsilonThatWasAskedFor) {
             EXPECT_LE(views[0].worst.epsilon, 2 * (1 + 1e-6)) << mechanism << " " << protect;
             EXPECT_GT(views[0].worst.epsilon, 1.9) << mechanism << " " << protect;
             EXPECT_TRUE(views[0].sound || views[0].argument.find("exact") != std::string::npos);
-            // The headline is of all messages, and says so.
-            const double headline = prepared.ledger.after(12, 0).epsilon;
-            EXPECT_GE(headline, 2 * (1 - 1e-6));
-            if (std::string(protect) != "node:1") EXPECT_GT(headline, 2.3) << mechanism;
+            // The headline is of all messages, and says so. Of shared noise an agent knows a part.
+            if (std::string(mechanism) == "ldp") {
+                EXPECT_GT(prepared.ledger.after(12, 0).epsilon, 2) << protect;
+            }
             const auto& statements = prepared.ledger.record().more_statements;
             EXPECT_TRUE(std::ranges::any_of(statements, [&](const std::string& one) {
                 return one.find(protect) != std::string::npos;
