@@ -170,7 +170,7 @@ learns more than epsilon from the sums it receives, with `node:q` no q agents le
 their neighbours. Noise is then as small as the worst of all these views allows, all of which are examined, by every
 process for its own agents. The headline of the ledger stays what somebody learns who sees all messages, usually more.
 In a training gradients depend on messages, so that partial views bound nothing
-([why](../accounting.md#what-an-observer-learns)).)",
+([why](../accounting.md#views)).)",
           .ranks_must_agree = true,
           .peers_may_set = false},
          bound(&TrainConfig::protect_against,

@@ -443,11 +443,12 @@ void agree_on_data(Run& run, const AgreedPhase& phase, DataDigests digests) {
 }
 
 /// COLLECTIVE.
-void open_job(const TrainConfig& config, Network& network, bool handed) {
+void open_job(TrainConfig& config, Network& network, bool handed) {
     network.watch_for_stalls(
         stall_limits(config.stall_abort_seconds, network.process_name(), patience_outside_rounds));
     verify_same_options(network, config);
     network.agree([&] { require_possible_baseline(config, network, handed); });
+    protect_views(config, network);
     network.set_message_precision(config.precision.value_or(MessagePrecision::float64));
 }
 
@@ -517,8 +518,6 @@ PreparedRun prepare_run(const TrainConfig& asked,
                         TrainingListener& listener) {
     TrainConfig config = asked;
     open_job(config, network, make_task != nullptr);
-    network.agree([&] { require_possible_protection(config, network); });
-    show_protected_views(config);
     const std::optional<RunHistory> before = history_before(config, network);
     Membership members = agree_on_members(config, network, before ? &*before : nullptr);
     settle_graph(config, network, members);

@@ -32,8 +32,6 @@ WorstProtectedView worst_view_of(const ProtectedViews& views,
     return worst_protected_view(views, config, there.topography, whole, counted.budgets, targets);
 }
 
-}  // namespace
-
 void require_possible_protection(const TrainConfig& config, const Network& network) {
     const ProtectedViews views = parse_protected_views("protect-against", config.protect_against);
     if (!views.partial()) return;
@@ -57,7 +55,10 @@ void require_possible_protection(const TrainConfig& config, const Network& netwo
         refuse("with --link-encryption off, as the network then sees every message");
 }
 
-void show_protected_views(TrainConfig& config) {
+}  // namespace
+
+void protect_views(TrainConfig& config, Network& network) {
+    network.agree([&] { require_possible_protection(config, network); });
     const std::string view =
         view_of(parse_protected_views("protect-against", config.protect_against));
     if (view.empty() || config.views.find(view) != std::string::npos) return;

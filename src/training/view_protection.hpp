@@ -10,11 +10,9 @@
 
 namespace sotto {
 
+/// Adds the figures of observers that are protected against to the ledger's views. COLLECTIVE.
 /// @throws ConfigError where --protect-against asks for what no figure promises.
-void require_possible_protection(const TrainConfig& config, const Network& network);
-
-/// Adds the figures of single observers to the ledger's views.
-void show_protected_views(TrainConfig& config);
+void protect_views(TrainConfig& config, Network& network);
 
 /// Gives a plan that was solved the noise with which the worst of the views meets its budget: mu of
 /// every view is inversely proportional to the noise. LOCAL. @throws as worst_protected_view.

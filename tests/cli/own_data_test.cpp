@@ -196,18 +196,23 @@ TEST(Persons, AreProtectedAsOne) {
         words.insert(words.end(), more.begin(), more.end());
         return run_sotto(directory, one_process, words);
     };
-    const Outcome outcome = train({"--unit-column",
-                                   "patient",
-                                   "--epsilon",
-                                   "8",
-                                   "--clip-norm",
-                                   "1",
-                                   "--step-size",
-                                   "1",
-                                   "--rounds",
-                                   "100",
-                                   "--run-directory",
-                                   "run"});
+    const auto train_persons = [&](const std::string& run, const Arguments& more) {
+        Arguments words{"--unit-column",
+                        "patient",
+                        "--epsilon",
+                        "8",
+                        "--clip-norm",
+                        "1",
+                        "--step-size",
+                        "1",
+                        "--rounds",
+                        "100",
+                        "--run-directory",
+                        run};
+        words.insert(words.end(), more.begin(), more.end());
+        return train(words);
+    };
+    const Outcome outcome = train_persons("run", {});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
     EXPECT_GT(json_of(directory / "run/summary.json").at("test_accuracy").get<double>(), 0.8);
     const auto ledger = json_of(directory / "run/ledger.json");
@@ -224,20 +229,7 @@ TEST(Persons, AreProtectedAsOne) {
     EXPECT_NE(says({"ledger", "run"}).find("adjacency record-add-remove, unit column patient"),
               std::string::npos);
     // Of a person's records one in every gradient: less exact, and no less private.
-    const Outcome of_one = train({"--unit-column",
-                                  "patient",
-                                  "--unit-records",
-                                  "1",
-                                  "--epsilon",
-                                  "8",
-                                  "--clip-norm",
-                                  "1",
-                                  "--step-size",
-                                  "1",
-                                  "--rounds",
-                                  "100",
-                                  "--run-directory",
-                                  "one"});
+    const Outcome of_one = train_persons("one", {"--unit-records", "1"});
     ASSERT_EQ(of_one.exit_code, 0) << of_one.text();
     EXPECT_GT(json_of(directory / "one/summary.json").at("test_accuracy").get<double>(), 0.7);
     EXPECT_EQ(json_of(directory / "one/ledger.json").at("agents").at(0).at("sensitivity"),
