@@ -317,7 +317,8 @@ TEST(ProtectedViews, HaveTheEpsilonThatWasAskedForOverMpiAndInAnAccountOfThePlan
                                        "account.json"});
     ASSERT_EQ(account.exit_code, 0) << account.text();
     double worst = 0;
-    for (const auto& pair : json_of(directory / "account.json").at("pairs"))
+    const auto accounted = json_of(directory / "account.json");
+    for (const auto& pair : accounted.at("pairs"))
         worst = std::max(worst, pair.at("epsilon").get<double>());
     EXPECT_NEAR(worst, 2, 0.01);
 }
