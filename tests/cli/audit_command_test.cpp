@@ -173,6 +173,8 @@ TEST(AuditOnTheCommandLine, OfLiarsTakesAllOfThemIntoTheView) {
                                     "12",
                                     "--mechanism",
                                     "pairs",
+                                    "--noise-seed",
+                                    "7",
                                     "--run-directory",
                                     "run"});
     ASSERT_EQ(lies.exit_code, 0) << lies.text();

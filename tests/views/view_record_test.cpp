@@ -58,9 +58,10 @@ std::string own_placeholders(ViewUse use) {
 TEST(ViewPlaceholders, AreThoseOfTheViewsThatMayBeNamedThere) {
     EXPECT_EQ(own_placeholders(ViewUse::account),
               "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, all-nodes, "
-              "worst-coalition:q, worst-all-messages:q");
+              "all-secure-sums, worst-coalition:q, worst-all-messages:q");
     EXPECT_EQ(own_placeholders(ViewUse::ledger),
-              "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, all-nodes");
+              "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, all-nodes, "
+              "all-secure-sums");
     EXPECT_EQ(own_placeholders(ViewUse::audit),
               "eavesdropper, node:a, coalition:a,b, secure-sum:a,b, all-messages:a,b, "
               "worst-coalition:q, worst-all-messages:q");
