@@ -105,7 +105,7 @@ WorstProtectedView worst_protected_view(const ProtectedViews& views,
         for (std::size_t t = 0; t < others.size(); ++t) {
             const double share = share_of_budget(
                 run.exposure(others[t]), squared[t], budgets[static_cast<std::size_t>(others[t])]);
-            if (std::isinf(share))
+            if (!std::isfinite(share))
                 throw PrivacyError(fmt::format(
                     "protect-against: {} can compute a noiseless function of the input of agent "
                     "{}, so no noise of this mechanism protects it (choose another mechanism, or "

@@ -90,7 +90,7 @@ void take_budgets_of_views(const ProtectedViews& views,
     const WorstProtectedView worst =
         worst_view_of(views, phase.plan, counted, phase, config, there, local);
     const PrivacyBudget& budget = phase.budgets[static_cast<std::size_t>(worst.target)];
-    if (worst.share > 1 + tolerance)
+    if (!(worst.share <= 1 + tolerance))
         throw PrivacyError(
             fmt::format("agent {}: {} would learn {:.6g} times the squared loss that epsilon {} "
                         "allows (--protect-against {}); use a plan with more noise",
