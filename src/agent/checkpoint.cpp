@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "core/files.hpp"
 #include "sotto/core/error.hpp"
 #include "trust/seed_agreement.hpp"
 
@@ -45,28 +44,13 @@ Eigen::VectorXd get_vector(ByteReader& reader) {
     return vector;
 }
 
-/// The fields in order; large vectors are not copied.
-class Fields {
-  public:
-    explicit Fields(const Checkpoint& checkpoint);
-    Fields(const Fields&) = delete;
-    Fields& operator=(const Fields&) = delete;
-    [[nodiscard]] const std::vector<std::string_view>& parts() const { return parts_; }
-
-  private:
-    void add(ByteWriter&& writer) { parts_.emplace_back(own_.emplace_back(writer.take())); }
-    void add(const Eigen::VectorXd& vector) {
-        const std::string_view bytes = bytes_of(vector);
-        ByteWriter size;
-        size.put(static_cast<std::uint64_t>(bytes.size()));
-        add(std::move(size));
-        parts_.push_back(bytes);
-    }
-    std::deque<std::string> own_;
-    std::vector<std::string_view> parts_;
-};
-
-Fields::Fields(const Checkpoint& checkpoint) {
+/// The fields in order; large vectors are not copied. @param own holds the rest.
+std::vector<std::string_view> fields_of(const Checkpoint& checkpoint,
+                                        std::deque<std::string>& own) {
+    std::vector<std::string_view> parts;
+    const auto add = [&](ByteWriter& writer) {
+        parts.emplace_back(own.emplace_back(writer.take()));
+    };
     ByteWriter writer;
     writer.put(checkpoint.run);
     writer.put(std::int32_t{checkpoint.agent});
@@ -77,39 +61,34 @@ Fields::Fields(const Checkpoint& checkpoint) {
     writer.put(checkpoint.records);
     writer.put(checkpoint.data.key);
     writer.put(checkpoint.data.value);
-    add(std::move(writer));
-    add(checkpoint.model);
-    add(checkpoint.velocity);
-    add(checkpoint.mean);
-    add(checkpoint.anchor);
-    add(checkpoint.moments);
-    add(checkpoint.carried);
-    add(checkpoint.direction);
+    add(writer);
+    for (const Eigen::VectorXd* vector : {&checkpoint.model,
+                                          &checkpoint.velocity,
+                                          &checkpoint.mean,
+                                          &checkpoint.anchor,
+                                          &checkpoint.moments,
+                                          &checkpoint.carried,
+                                          &checkpoint.direction}) {
+        const std::string_view bytes = bytes_of(*vector);
+        ByteWriter size;
+        size.put(static_cast<std::uint64_t>(bytes.size()));
+        add(size);
+        parts.push_back(bytes);
+    }
     ByteWriter options;
     options.put_text(checkpoint.revealed);
     for (const auto& [name, value] : checkpoint.own_options) {
         options.put_text(name);
         options.put_text(value);
     }
-    add(std::move(options));
+    add(options);
+    return parts;
 }
 
 /// Beginning of the file.
 std::string checkpoint_head() {
     std::string head(magic);
     return head.append(reinterpret_cast<const char*>(&format_version), sizeof format_version);
-}
-
-/// Calls write(parts of the whole file, digest at its end).
-template <class Write>
-void write_whole(const Checkpoint& checkpoint, Write&& write) {
-    const Fields fields(checkpoint);
-    const std::string head = checkpoint_head();
-    std::vector<std::string_view> parts{head};
-    parts.insert(parts.end(), fields.parts().begin(), fields.parts().end());
-    const Digest digest = file_digest(parts);
-    parts.push_back(bytes_of(digest));
-    write(parts, digest);
 }
 
 /// Of the size of the model, or empty.
@@ -158,16 +137,23 @@ Checkpoint checkpoint_from(std::string_view bytes) {
 }  // namespace
 
 Digest digest_of(const Checkpoint& checkpoint) {
+    std::deque<std::string> own;
     Hasher hasher("sotto.checkpoint-content.v1");
-    hasher.add(Fields(checkpoint).parts());
+    hasher.add(fields_of(checkpoint, own));
     return hasher.finish();
 }
 
-std::string to_bytes(const Checkpoint& checkpoint) {
+CheckpointBytes::CheckpointBytes(const Checkpoint& checkpoint) {
+    parts_.emplace_back(own_.emplace_back(checkpoint_head()));
+    const auto fields = fields_of(checkpoint, own_);
+    parts_.insert(parts_.end(), fields.begin(), fields.end());
+    digest_ = file_digest(parts_);
+    parts_.push_back(bytes_of(digest_));
+}
+
+std::string CheckpointBytes::text() const {
     std::string bytes;
-    write_whole(checkpoint, [&](std::span<const std::string_view> parts, const Digest&) {
-        for (const std::string_view part : parts) bytes += part;
-    });
+    for (const std::string_view part : parts_) bytes += part;
     return bytes;
 }
 
@@ -199,19 +185,6 @@ StoredCheckpoint checkpoint_from_bytes(std::string_view bytes, const std::string
         throw damaged("its content is not that of a checkpoint");
     }
     return stored;
-}
-
-Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
-    Digest written{};
-    write_whole(checkpoint, [&](std::span<const std::string_view> parts, const Digest& digest) {
-        write_file_atomically(path, parts, Readers::owner);
-        written = digest;
-    });
-    return written;
-}
-
-StoredCheckpoint read_checkpoint(const std::filesystem::path& path) {
-    return checkpoint_from_bytes(read_file(path, most_array_bytes()), path.string());
 }
 
 std::string seal_copy(const Identity& identity, int agent, const CheckpointCopy& copy) {
@@ -321,18 +294,15 @@ KeyRing open_seeds_of(const Identity& identity,
     return ring;
 }
 
-void write_saved_seeds(const std::filesystem::path& path, std::string_view sealed) {
-    write_file_atomically(path, file_head().append(sealed), Readers::owner);
-}
+std::string saved_seeds_bytes(std::string_view sealed) { return file_head().append(sealed); }
 
-std::string read_saved_seeds(const std::filesystem::path& path) {
-    std::string bytes = read_file(path);
+std::string sealed_seeds_from(std::string bytes, const std::string& source) {
     const std::string head = file_head();
     if (!bytes.starts_with(head))
         throw DataError(
             fmt::format("saved seeds {}: the file does not hold saved seeds, or holds those of "
                         "another version (allowed: {})",
-                        path.string(),
+                        source,
                         seeds_version));
     bytes.erase(0, head.size());
     return bytes;

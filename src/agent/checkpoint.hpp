@@ -2,10 +2,11 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
-#include <filesystem>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sotto/core/hash.hpp"
 #include "trust/identity.hpp"
@@ -21,7 +22,7 @@ struct DataCommitment {
 };
 
 /// What one agent saves to resume; no secret it shares with others. Seeds of its noise have their
-/// own file (write_saved_seeds). Past noise of a temporal factor is made again from the seeds and
+/// own file (saved_seeds_bytes). Past noise of a temporal factor is made again from the seeds and
 /// the rounds since `phase_round`.
 struct Checkpoint {
     Digest run{};                  ///< run id of the run's first session
@@ -56,23 +57,31 @@ struct StoredCheckpoint {
     Digest digest{};  ///< at the end of its bytes
 };
 
-/// "sottockp", version (32 bits), the fields in order, and their BLAKE2b-256.
-[[nodiscard]] std::string to_bytes(const Checkpoint& checkpoint);
-/// Accepts exactly the bytes of to_bytes.
+/// A checkpoint as it is written: "sottockp", version (32 bits), the fields in order, and their
+/// BLAKE2b-256. Large vectors are not copied: the checkpoint must outlive this.
+class CheckpointBytes {
+  public:
+    explicit CheckpointBytes(const Checkpoint& checkpoint);
+    CheckpointBytes(const CheckpointBytes&) = delete;
+    CheckpointBytes& operator=(const CheckpointBytes&) = delete;
+    [[nodiscard]] const std::vector<std::string_view>& parts() const { return parts_; }
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] const Digest& digest() const { return digest_; }  ///< at the end
+
+  private:
+    std::deque<std::string> own_;
+    std::vector<std::string_view> parts_;
+    Digest digest_{};
+};
+/// Accepts exactly those bytes.
 /// @throws DataError naming the source for damaged or truncated bytes or another version.
 [[nodiscard]] StoredCheckpoint checkpoint_from_bytes(std::string_view bytes,
                                                      const std::string& source);
 
-/// Writes those bytes, mode 0600, atomically and flushed to disk. @return the digest at the end.
-/// @throws ConfigError if it cannot be written.
-Digest write_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
-/// @throws DataError naming the file, also if it is missing.
-[[nodiscard]] StoredCheckpoint read_checkpoint(const std::filesystem::path& path);
-
 /// A copy of an agent's checkpoint that others keep in case the agent's disk is lost, with a limit
 /// of the rounds that may have been sent since, which replaces the agent's own mark.
 struct CheckpointCopy {
-    std::string checkpoint;  ///< the file's bytes
+    std::string checkpoint;  ///< its bytes
     std::string revealed;    ///< text of the agent's own record at the time of the copy
     int phase = 0;           ///< of the run, at the time of the copy
     /// In this phase, no round from this one on is sent before the next copy is made.
@@ -104,12 +113,11 @@ struct CheckpointCopy {
                                     const Digest& plan,
                                     int place);
 
-/// The seeds file beside a checkpoint, so that seeds can be erased alone: "sottosds", version (32
-/// bits), the sealed seeds; mode 0600, atomic and flushed to disk.
-/// @throws ConfigError if it cannot be written.
-void write_saved_seeds(const std::filesystem::path& path, std::string_view sealed);
-/// The sealed seeds; opening verifies them. @throws DataError naming the file if it is missing, or
-/// of another kind or version.
-[[nodiscard]] std::string read_saved_seeds(const std::filesystem::path& path);
+/// As they are written, in a file beside the checkpoint, so that seeds can be erased alone:
+/// "sottosds", version (32 bits), the sealed seeds.
+[[nodiscard]] std::string saved_seeds_bytes(std::string_view sealed);
+/// The sealed seeds; opening verifies them. @param source for messages.
+/// @throws DataError naming the source for bytes of another kind or version.
+[[nodiscard]] std::string sealed_seeds_from(std::string bytes, const std::string& source);
 
 }  // namespace sotto

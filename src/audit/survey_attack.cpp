@@ -59,8 +59,8 @@ struct RecordedSurvey {
 
 std::optional<long> records_of_agent(const fs::path& directory, int agent) {
     for (const fs::path& folder : checkpoint_folders(directory)) {
-        const fs::path file = checkpoint_file(folder, agent);
-        if (fs::exists(file)) return read_checkpoint(file).checkpoint.records;
+        const AgentFiles files = checkpoints_in(folder);
+        if (files.has(agent)) return read_checkpoint(files, agent).checkpoint.records;
     }
     return std::nullopt;
 }

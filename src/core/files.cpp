@@ -329,6 +329,12 @@ std::size_t RegularFile::read(char* target, std::size_t size) {
     return got;
 }
 
+void RegularFile::skip_to(std::uint64_t offset) {
+    if (::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0)
+        throw DataError(
+            fmt::format("{}: cannot be read ({})", path_.string(), std::strerror(errno)));
+}
+
 int RegularFile::release() { return std::exchange(descriptor_, -1); }
 
 namespace fs = std::filesystem;

@@ -111,6 +111,8 @@ class RegularFile {
     /// Reads up to `size` bytes; fewer, finally none, at the end.
     /// @throws DataError.
     [[nodiscard]] std::size_t read(char* target, std::size_t size);
+    /// The next read begins here; beyond the end it gives nothing. @throws DataError.
+    void skip_to(std::uint64_t offset);
     /// Returns the descriptor; the caller must close it.
     [[nodiscard]] int release();
 

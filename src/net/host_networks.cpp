@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "net/exchange_checks.hpp"
+#include "net/mpi_session.hpp"
 #include "trust/link_cipher.hpp"
 
 namespace sotto {
@@ -198,7 +199,6 @@ namespace {
 
 constexpr double message_header = 64;
 constexpr double segment = 1448, segment_headers = 66;
-constexpr double eager_limit = 65536;
 
 using Messages = std::map<std::pair<int, int>, std::size_t>;
 
@@ -264,7 +264,8 @@ ExchangeTime predict_exchange(const HostNetwork& network,
             time.busiest_bytes = bytes;
             time.busiest_host = static_cast<int>(h);
         }
-    time.latency_seconds = pieces * (largest > eager_limit ? 3 : 1) * network.latency_seconds;
+    time.latency_seconds = pieces * (largest > static_cast<double>(most_sent_at_once) ? 3 : 1) *
+                           network.latency_seconds;
     time.transfer_seconds = time.busiest_bytes * 8 / network.bits_per_second;
     return time;
 }

@@ -69,9 +69,9 @@ struct ExchangeTime {
 ///
 ///     pieces (1 or 3) latency + max over hosts of max(bytes out, bytes in) 8 / bandwidth.
 ///
-/// A message longer than Open MPI's eager limit over TCP (64 KiB) crosses three times: request,
-/// answer, data. Bytes are values, tags, 64 of Open MPI's header per message, and 66 of Ethernet,
-/// IP and TCP headers per 1448. Processes of one host exchange at no cost.
+/// A message longer than most_sent_at_once crosses three times: request, answer, data. Bytes are
+/// values, tags, 64 of Open MPI's header per message, and 66 of Ethernet, IP and TCP headers per
+/// 1448. Processes of one host exchange at no cost.
 /// @param host_of host of every process, numbered from 0 without gaps. Cost: the edges.
 [[nodiscard]] ExchangeTime predict_exchange(const HostNetwork& network,
                                             const Graph& graph,

@@ -33,6 +33,7 @@ MpiSession::MpiSession(std::optional<int> communicator)
         require_connected_tasks();
         // Without yielding, more ranks than cores are a thousand times slower.
         setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+        setenv("OMPI_MCA_btl_tcp_eager_limit", std::to_string(most_sent_at_once).c_str(), 0);
         int provided = MPI_THREAD_SINGLE;
         check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
                   "MPI_Init_thread");

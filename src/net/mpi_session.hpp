@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,10 +9,16 @@
 
 namespace sotto {
 
-/// Initialises MPI, unless the program has, and finalizes what it initialised. Sets
-/// mpi_yield_when_idle before MPI_Init unless the user set it: otherwise more ranks than cores are
-/// very slow. Does not finalize while an exception unwinds it, since other ranks may be waiting
-/// elsewhere: catch errors inside its scope.
+/// Largest message in bytes that Open MPI sends at once over TCP: a model's longest piece (1 MiB)
+/// and what is beside it. Longer ones are announced and wait for an answer. With Open MPI's own
+/// limit of 64 KiB rounds of large models took nearly twice as long, since answers wait behind the
+/// messages of others.
+inline constexpr std::size_t most_sent_at_once = (std::size_t{1} << 20) + (std::size_t{1} << 16);
+
+/// Initialises MPI, unless the program has, and finalizes what it initialised. Sets two parameters
+/// of Open MPI before MPI_Init, unless the user set them: mpi_yield_when_idle, without which more
+/// ranks than cores are very slow, and btl_tcp_eager_limit. Does not finalize while an exception
+/// unwinds it, since other ranks may be waiting elsewhere: catch errors inside its scope.
 class MpiSession {
   public:
     /// @throws NetworkError if MPI cannot start, if srun connects its tasks by neither PMIx nor

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <deque>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kept_checkpoints = 2;
-constexpr std::string_view seeds_ending = ".seeds";
 
 std::string manifest_digest(const std::string& text) {
     Hasher hasher("sotto.checkpoint-manifest.v1");
@@ -53,6 +52,12 @@ std::vector<fs::path> sealed_folders(const fs::path& directory) {
     return folders;
 }
 
+std::vector<int> numbers_of(const std::vector<Checkpoint>& local) {
+    std::vector<int> numbers;
+    for (const Checkpoint& own : local) numbers.push_back(own.agent);
+    return numbers;
+}
+
 /// Process 0, which sees the manifests, says which are too old; every process removes its own part.
 /// @param newest folder, which is never removed.
 void forget_old(const fs::path& directory,
@@ -77,7 +82,8 @@ void forget_old(const fs::path& directory,
         const fs::path folder = directory / "checkpoints" / fs::path(reader.get_text()).filename();
         if (folder == newest) continue;
         std::error_code ignored;
-        for (const Checkpoint& own : local) fs::remove(checkpoint_file(folder, own.agent), ignored);
+        for (const fs::path& file : checkpoints_in(folder).files_of(numbers_of(local)))
+            fs::remove(file, ignored);
         forget_copies(folder);
         fs::remove(folder, ignored);  // succeeds for the last process
     }
@@ -121,9 +127,10 @@ std::vector<Checkpoint> read_agents(const fs::path& directory,
                                     const SealedCheckpoint& sealed,
                                     std::span<const int> numbers) {
     const fs::path folder = checkpoint_folder(directory, sealed.round, sealed.beginning);
+    const AgentFiles files = checkpoints_in(folder);
     std::vector<Checkpoint> local;
     for (const int number : numbers) {
-        StoredCheckpoint stored = read_checkpoint(checkpoint_file(folder, number));
+        StoredCheckpoint stored = read_checkpoint(files, number);
         const auto digest = sealed.digests.find(number);
         if (digest == sealed.digests.end() || digest->second != to_hex(stored.digest) ||
             stored.checkpoint.agent != number || stored.checkpoint.round != sealed.round)
@@ -131,6 +138,34 @@ std::vector<Checkpoint> read_agents(const fs::path& directory,
         local.push_back(std::move(stored.checkpoint));
     }
     return local;
+}
+
+/// @param seeds sealed, of every agent, or none.  @param written gets every agent's number and
+/// digest.
+void write_agents(const fs::path& folder,
+                  const std::vector<Checkpoint>& local,
+                  const std::vector<std::string>& seeds,
+                  ByteWriter& written) {
+    std::deque<CheckpointBytes> bytes;
+    std::vector<AgentContent> checkpoints, sealed;
+    std::vector<std::string> seed_bytes;
+    for (const std::string& own : seeds) seed_bytes.push_back(saved_seeds_bytes(own));
+    for (std::size_t a = 0; a < local.size(); ++a) {
+        const int number = local[a].agent;
+        checkpoints.push_back({number, bytes.emplace_back(local[a]).parts()});
+        if (!seeds.empty()) sealed.push_back({number, {seed_bytes[a]}});
+        written.put(std::int32_t{number});
+        written.put(bytes.back().digest());
+    }
+    // Files of starts that got no further, perhaps with other processes.
+    const auto old = checkpoints_in(folder).files_of(numbers_of(local));
+    FileBatch together;
+    if (!sealed.empty()) (void)write_agent_file(folder, seeds_ending, sealed);
+    const fs::path own = write_agent_file(folder, checkpoint_ending, checkpoints);
+    together.commit();
+    std::error_code ignored;
+    for (const fs::path& file : old)
+        if (file != own) fs::remove(file, ignored);
 }
 
 }  // namespace
@@ -145,8 +180,9 @@ fs::path checkpoint_folder(const fs::path& directory, long round, int beginning)
                           : all / fmt::format("{:012}-{:06}", round, beginning);
 }
 
-fs::path checkpoint_file(const fs::path& folder, int agent) {
-    return folder / fmt::format("agent-{}.checkpoint", agent);
+StoredCheckpoint read_checkpoint(const AgentFiles& files, int agent) {
+    return checkpoint_from_bytes(
+        files.read(agent), fmt::format("of agent {} in {}", agent, files.file_of(agent).string()));
 }
 
 std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
@@ -215,15 +251,7 @@ void seal_checkpoint(const fs::path& directory,
         if (leader) fs::remove(folder / "manifest.json", ignored);
     });
     network.agree([&] {
-        FileBatch together;
-        for (std::size_t a = 0; a < local.size(); ++a) {
-            const Checkpoint& own = local[a];
-            if (!seeds.empty()) write_saved_seeds(saved_seeds_file(directory, own), seeds[a]);
-            const Digest digest = write_checkpoint(checkpoint_file(folder, own.agent), own);
-            written.put(std::int32_t{own.agent});
-            written.put(digest);
-        }
-        together.commit();
+        if (!local.empty()) write_agents(folder, local, seeds, written);
     });
     const auto all = network.all_gather(
         written.take(),
@@ -286,9 +314,8 @@ FoundCheckpoint find_checkpoint(const fs::path& directory,
     return found;
 }
 
-fs::path saved_seeds_file(const fs::path& directory, const Checkpoint& checkpoint) {
-    return checkpoint_folder(directory, checkpoint.round, beginning_of(checkpoint)) /
-           fmt::format("agent-{}{}", checkpoint.agent, seeds_ending);
+AgentFiles saved_seeds_of(const fs::path& directory, const Checkpoint& checkpoint) {
+    return {checkpoint_folder(directory, checkpoint.round, beginning_of(checkpoint)), seeds_ending};
 }
 
 void erase_saved_seeds(const fs::path& directory) {

@@ -4,11 +4,13 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/checkpoint.hpp"
 #include "core/stopwatch.hpp"
 #include "net/control.hpp"
+#include "store/agent_files.hpp"
 
 namespace sotto {
 
@@ -34,12 +36,18 @@ inline constexpr int most_checkpoints = 64;
 /// The key epoch of a phase that begins with this checkpoint after earlier rounds; else 0.
 [[nodiscard]] int beginning_of(const Checkpoint& checkpoint);
 
-/// Paths of a round's checkpoint and of an agent's file in it. A checkpoint that begins a phase has
-/// its own folder, so the one that was resumed from stays.
+/// Path of a round's checkpoint. A checkpoint that begins a phase has its own folder, so the one
+/// that was resumed from stays.
 [[nodiscard]] std::filesystem::path checkpoint_folder(const std::filesystem::path& directory,
                                                       long round,
                                                       int beginning = 0);
-[[nodiscard]] std::filesystem::path checkpoint_file(const std::filesystem::path& folder, int agent);
+/// The agents' files in it (AgentFiles): a process writes one for all its agents.
+inline constexpr std::string_view checkpoint_ending = ".checkpoint", seeds_ending = ".seeds";
+[[nodiscard]] inline AgentFiles checkpoints_in(const std::filesystem::path& folder) {
+    return {folder, checkpoint_ending};
+}
+/// @throws DataError naming the file for a missing or damaged one.
+[[nodiscard]] StoredCheckpoint read_checkpoint(const AgentFiles& files, int agent);
 /// Newest first.
 [[nodiscard]] std::vector<std::filesystem::path> checkpoint_folders(
     const std::filesystem::path& directory);
@@ -48,8 +56,8 @@ inline constexpr int most_checkpoints = 64;
 /// @throws DataError for any other text.
 [[nodiscard]] SealedCheckpoint sealed_checkpoint_from_json(const std::string& text);
 
-/// Writes every local agent's files and, once all processes have, the manifest; then removes all
-/// but the last two checkpoints. COLLECTIVE.
+/// Writes the local agents' checkpoints to one file, and their seeds to another; once all processes
+/// have, the manifest; then removes all but the last two checkpoints. COLLECTIVE.
 /// @param seeds of every local agent, sealed (checkpoint.hpp); empty: not kept.
 /// @throws ConfigError, the same everywhere, if something cannot be written; earlier checkpoints
 /// are then unchanged.
@@ -73,9 +81,9 @@ struct FoundCheckpoint {
                                               Control& network,
                                               std::span<const int> numbers);
 
-/// The sealed seeds of an agent for this checkpoint.
-[[nodiscard]] std::filesystem::path saved_seeds_file(const std::filesystem::path& directory,
-                                                     const Checkpoint& checkpoint);
+/// The files with sealed seeds of the agents of this checkpoint.
+[[nodiscard]] AgentFiles saved_seeds_of(const std::filesystem::path& directory,
+                                        const Checkpoint& checkpoint);
 
 /// Erases the sealed seeds of all agents and checkpoints in the directory (erase_file) once they
 /// are not needed: with them and identities stolen later, noise could be removed from recorded

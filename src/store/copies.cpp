@@ -164,14 +164,14 @@ std::string pack_copies(const fs::path& directory,
                         const CopiedCheckpoint& copied,
                         const std::vector<int>& numbers,
                         std::span<const Identity> identities) {
+    const AgentFiles files =
+        checkpoints_in(folder_of(directory, {copied.round, copied.beginning, 0}));
     ByteWriter writer;
     for (std::size_t a = 0; a < identities.size(); ++a) {
-        const fs::path file =
-            checkpoint_file(folder_of(directory, {copied.round, copied.beginning, 0}), numbers[a]);
         writer.put(std::int32_t{numbers[a]});
         writer.put_text(seal_copy(identities[a],
                                   numbers[a],
-                                  {.checkpoint = read_file(file, most_array_bytes()),
+                                  {.checkpoint = files.read(numbers[a]),
                                    .revealed = read_file(OwnRecord::file_in(directory, numbers[a])),
                                    .phase = copied.phase,
                                    .until = copied.until}));
@@ -285,18 +285,30 @@ void write_restored(RestoredFiles& files,
                   .round = opened.sent.second},
                  newer);
     for (const auto& [key, bytes] : opened.files)
-        files.write(checkpoint_file(folder_of(directory, key), agent), bytes);
+        files.write(checkpoints_in(folder_of(directory, key)).file_of(agent), bytes);
+}
+
+/// The agents' files in every checkpoint, by folder.
+std::map<fs::path, AgentFiles> own_checkpoints(const fs::path& directory) {
+    std::map<fs::path, AgentFiles> files;
+    for (const fs::path& folder : checkpoint_folders(directory))
+        files.emplace(folder, checkpoints_in(folder));
+    return files;
 }
 
 /// Kept copies of checkpoints that the local agents lack.
 std::set<Key> missing_here(const fs::path& directory,
                            const std::vector<int>& numbers,
                            const std::vector<std::set<Key>>& kept) {
+    const auto own = own_checkpoints(directory);
+    const auto has = [&](const Key& key) {
+        const auto files = own.find(folder_of(directory, key));
+        return files != own.end() && files->second.has(key.agent);
+    };
     std::set<Key> missing;
     for (const auto& keys : kept)
         for (const Key& key : keys)
-            if (std::ranges::find(numbers, key.agent) != numbers.end() &&
-                !fs::exists(checkpoint_file(folder_of(directory, key), key.agent)))
+            if (std::ranges::find(numbers, key.agent) != numbers.end() && !has(key))
                 missing.insert(key);
     return missing;
 }
@@ -305,11 +317,10 @@ std::set<Key> missing_here(const fs::path& directory,
 void require_identity(const fs::path& directory,
                       const std::vector<int>& numbers,
                       const std::set<Key>& missing) {
+    const auto own = own_checkpoints(directory);
     for (const int number : numbers) {
-        const auto folders = checkpoint_folders(directory);
-        const bool has_own = std::ranges::any_of(folders, [&](const fs::path& folder) {
-            return fs::exists(checkpoint_file(folder, number));
-        });
+        const bool has_own = std::ranges::any_of(
+            own, [&](const auto& checkpoint) { return checkpoint.second.has(number); });
         const bool has_copy =
             std::ranges::any_of(missing, [&](const Key& key) { return key.agent == number; });
         if (has_copy && !has_own)

@@ -96,12 +96,16 @@ std::optional<std::vector<KeyRing>> open_seeds(const std::filesystem::path& dire
                                                const std::optional<Credentials>& credentials) {
     std::vector<KeyRing> rings;
     bool opened = credentials.has_value();
+    std::optional<AgentFiles> files;
+    if (!local.empty()) files.emplace(saved_seeds_of(directory, local.front()));
     for (std::size_t a = 0; a < local.size() && opened; ++a) try {
-            rings.push_back(open_seeds_of(credentials->identities[a],
-                                          read_saved_seeds(saved_seeds_file(directory, local[a])),
-                                          local[a],
-                                          plan.hash(),
-                                          network.local_agents()[a]));
+            const int number = local[a].agent;
+            rings.push_back(open_seeds_of(
+                credentials->identities[a],
+                sealed_seeds_from(files->read(number), files->file_of(number).string()),
+                local[a],
+                plan.hash(),
+                network.local_agents()[a]));
         } catch (const Error&) {
             opened = false;
         }
@@ -161,9 +165,8 @@ void require_nothing_kept(const std::filesystem::path& directory, const std::vec
                         what));
     };
     for (const std::filesystem::path& folder : checkpoint_folders(directory))
-        for (const int number : joining)
-            if (std::filesystem::exists(checkpoint_file(folder, number)))
-                refuse(number, checkpoint_file(folder, number), "checkpoint");
+        for (const AgentFiles files = checkpoints_in(folder); const int number : joining)
+            if (files.has(number)) refuse(number, files.file_of(number), "checkpoint");
     for (const int number : joining)
         if (const auto record = OwnRecord::file_in(directory, number);
             std::filesystem::exists(record))

@@ -41,13 +41,11 @@ Checkpoint example() {
 }
 
 TEST(Checkpoint, ComesBackAsItWasWritten) {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.path("agent");
     const Checkpoint written = example();
-    const Digest digest = write_checkpoint(file, written);
-    const StoredCheckpoint stored = read_checkpoint(file);
+    const CheckpointBytes bytes(written);
+    const StoredCheckpoint stored = checkpoint_from_bytes(bytes.text(), "a test");
     const Checkpoint& read = stored.checkpoint;
-    EXPECT_EQ(stored.digest, digest);
+    EXPECT_EQ(stored.digest, bytes.digest());
     EXPECT_EQ(read.run, written.run);
     EXPECT_EQ(read.agent, written.agent);
     EXPECT_EQ(read.round, written.round);
@@ -69,15 +67,11 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
 }
 
 TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.path("agent");
-    (void)write_checkpoint(file, example());
-    std::string bytes = read_file(file);
+    std::string bytes = CheckpointBytes(example()).text();
     for (const int version : {1, 2, 3, 4, 5, 6, 7, 9}) {
         bytes[8] = static_cast<char>(version);
-        std::ofstream(file, std::ios::binary) << bytes;
         const std::string message =
-            test::message_of<DataError>([&] { (void)read_checkpoint(file); });
+            test::message_of<DataError>([&] { (void)checkpoint_from_bytes(bytes, "a test"); });
         EXPECT_TRUE(
             test::contains(message, "has version " + std::to_string(version) + " (allowed: 8)"));
         // Those had the sealed seeds inside, where they cannot be erased.
@@ -89,7 +83,7 @@ TEST(Checkpoint, OfAnOlderVersionIsRefusedWithWhatToDo) {
 TEST(Checkpoint, HasNoModelBeforeTheFirstRoundAndOneAfterwards) {
     Checkpoint first = example();
     first.round = first.phase_round = 0;
-    EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
+    EXPECT_THROW((void)checkpoint_from_bytes(CheckpointBytes(first).text(), "a test"), DataError);
     for (Eigen::VectorXd* vector : {&first.model,
                                     &first.velocity,
                                     &first.mean,
@@ -98,9 +92,10 @@ TEST(Checkpoint, HasNoModelBeforeTheFirstRoundAndOneAfterwards) {
                                     &first.carried,
                                     &first.direction})
         vector->resize(0);
-    EXPECT_EQ(checkpoint_from_bytes(to_bytes(first), "a test").checkpoint.model.size(), 0);
+    EXPECT_EQ(
+        checkpoint_from_bytes(CheckpointBytes(first).text(), "a test").checkpoint.model.size(), 0);
     first.round = 1;
-    EXPECT_THROW((void)checkpoint_from_bytes(to_bytes(first), "a test"), DataError);
+    EXPECT_THROW((void)checkpoint_from_bytes(CheckpointBytes(first).text(), "a test"), DataError);
 }
 
 TEST(Checkpoint, HasADigestOfItsContent) {
@@ -130,21 +125,10 @@ TEST(Checkpoint, HasADigestOfItsContent) {
     with([](Checkpoint& c) { c.own_options.clear(); });
 }
 
-TEST(Checkpoint, IsReadByItsOwnerOnly) {
-    const TemporaryFolder folder;
-    (void)write_checkpoint(folder.path("agent"), example());
-    EXPECT_EQ(std::filesystem::status(folder.path("agent")).permissions(),
-              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-}
-
 TEST(Checkpoint, IsRefusedWithAnyByteChangedOrMissing) {
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.path("agent");
-    (void)write_checkpoint(file, example());
-    const std::string bytes = read_file(file);
+    const std::string bytes = CheckpointBytes(example()).text();
     const auto refused = [&](const std::string& content) {
-        std::ofstream(file, std::ios::binary) << content;
-        EXPECT_THROW((void)read_checkpoint(file), DataError);
+        EXPECT_THROW((void)checkpoint_from_bytes(content, "a test"), DataError);
     };
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         std::string changed = bytes;
@@ -219,8 +203,6 @@ class SavedSeeds : public ::testing::Test {
                        const Digest& with) const {
         EXPECT_THROW((void)open_seeds_of(identity, bytes, of, with, 4), CryptoError);
     }
-    const TemporaryFolder folder;
-    const std::filesystem::path file = folder.path("agent-12.seeds");
     const Identity own = Identity::generate();
     const Checkpoint checkpoint = checkpoint_of_seeds();
     const Digest plan = plan_digest(1);
@@ -257,16 +239,12 @@ TEST_F(SavedSeeds, OpenForTheirIdentityAndCheckpointOnly) {
     with([](Checkpoint& c) { c.own_options.at("epsilon") = "300"; });
 }
 
-TEST_F(SavedSeeds, ComeBackFromTheirFileWhichOnlyItsOwnerReads) {
-    write_saved_seeds(file, sealed);
-    EXPECT_EQ(read_saved_seeds(file), sealed);
-    EXPECT_EQ(std::filesystem::status(file).permissions(),
-              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+TEST_F(SavedSeeds, ComeBackAsTheyWereWritten) {
+    EXPECT_EQ(sealed_seeds_from(saved_seeds_bytes(sealed), "a test"), sealed);
 }
 
-TEST_F(SavedSeeds, AreNotInTheirFileInClear) {
-    write_saved_seeds(file, sealed);
-    const std::string bytes = read_file(file);
+TEST_F(SavedSeeds, AreNotWrittenInClear) {
+    const std::string bytes = saved_seeds_bytes(sealed);
     for (const int group : ring.groups()) {
         const auto seed = ring.seed(group).bytes();
         for (std::size_t at = 0; at + 8 <= seed.size(); ++at)
@@ -276,12 +254,11 @@ TEST_F(SavedSeeds, AreNotInTheirFileInClear) {
 }
 
 TEST_F(SavedSeeds, OfAnotherKindAreNamed) {
-    EXPECT_THROW((void)read_saved_seeds(file), DataError);
     for (const std::string content :
          {"", "sottosds", "sottosds\x02\0\0\0sealed", "something else"}) {
-        write_file_atomically(file, content);
-        EXPECT_TRUE(test::contains(
-            test::message_of<DataError>([&] { (void)read_saved_seeds(file); }), file.string()));
+        EXPECT_TRUE(test::contains(test::message_of<DataError>(
+                                       [&] { (void)sealed_seeds_from(content, "agent-12.seeds"); }),
+                                   "agent-12.seeds"));
     }
 }
 

@@ -31,9 +31,10 @@ Checkpoint real_checkpoint() {
 void read_bytes(const std::string& bytes) {
     StoredCheckpoint stored;
     if (!fuzz::accepts([&] { stored = checkpoint_from_bytes(bytes, "input"); })) return;
-    fuzz::require(to_bytes(stored.checkpoint) == bytes);
+    fuzz::require(CheckpointBytes(stored.checkpoint).text() == bytes);
     const Checkpoint real = real_checkpoint();
-    fuzz::require((bytes == to_bytes(real)) == (digest_of(stored.checkpoint) == digest_of(real)));
+    fuzz::require((bytes == CheckpointBytes(real).text()) ==
+                  (digest_of(stored.checkpoint) == digest_of(real)));
 }
 
 /// The same with the digest that whoever changed the rest would write.
@@ -53,9 +54,8 @@ void open_changed_seeds(fuzz::Changes& changes) {
     const std::string original = std::string("sottosds\1\0\0\0", 12) +
                                  seal_seeds_for(identity, ring, real_checkpoint(), plan);
     const std::string bytes = changes.apply(original);
-    const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     if (fuzz::accepts([&] {
-            const std::string sealed = read_saved_seeds(file.path());
+            const std::string sealed = sealed_seeds_from(bytes, "input");
             const KeyRing opened = open_seeds_of(identity, sealed, real_checkpoint(), plan, 1);
             fuzz::require(opened.groups() == ring.groups() && opened.seed(4) == ring.seed(4));
         }))
@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     fuzz::restart_randomness();
     fuzz::Changes changes(data, size);
     const std::uint8_t kind = changes.byte();
-    const std::string original = to_bytes(real_checkpoint());
+    const std::string original = CheckpointBytes(real_checkpoint()).text();
     const std::string content = original.substr(0, original.size() - sizeof(Digest));
     switch (kind % 5) {
         case 0:

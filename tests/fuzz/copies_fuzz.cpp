@@ -87,7 +87,7 @@ Identity own_identity() {
 }
 
 CheckpointCopy real_copy() {
-    return {.checkpoint = to_bytes(real_checkpoint()),
+    return {.checkpoint = CheckpointBytes(real_checkpoint()).text(),
             .revealed = real_record(),
             .phase = 0,
             .until = 30};
@@ -148,7 +148,7 @@ void restore_checkpoint(fuzz::Changes& changes) {
             files, folder, network, {3, {0, 1, 2}}, [](std::size_t) { return own_identity(); });
     });
     // Of what comes back every byte was sealed by the agent.
-    const fs::path own = checkpoint_file(checkpoint_folder(folder, own_round), own_agent);
+    const fs::path own = checkpoints_in(checkpoint_folder(folder, own_round)).file_of(own_agent);
     for (const std::string& name : run_folder().files())
         fuzz::require(name == "sent/1" || name == "agents/1/revealed.jsonl" ||
                       folder / name == own);
@@ -219,7 +219,8 @@ void keep_of_another(fuzz::Changes& changes) {
     identities.push_back(own_identity());
     fs::create_directories(checkpoint_folder(folder, own_round));
     fs::create_directories(folder / "agents" / "1");
-    write_file_atomically(checkpoint_file(checkpoint_folder(folder, own_round), own_agent), "own");
+    write_file_atomically(checkpoints_in(checkpoint_folder(folder, own_round)).file_of(own_agent),
+                          "own");
     write_file_atomically(folder / "agents" / "1" / "revealed.jsonl", real_record());
     (void)fuzz::accepts([&] {
         keep_copies(folder,

@@ -15,8 +15,8 @@ std::filesystem::path make_run() {
     const TrainConfig config = hostile_run_config();
     (void)train(config);
     const std::filesystem::path run = *config.run_directory;
-    std::filesystem::copy_file(run / "checkpoints/000000000008/agent-0.checkpoint",
-                               run / "own.checkpoint");
+    write_file_atomically(run / "own.checkpoint",
+                          checkpoints_in(run / "checkpoints/000000000008").read(0));
     return run;
 }
 

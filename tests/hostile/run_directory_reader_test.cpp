@@ -42,11 +42,12 @@ std::map<fs::path, std::string> stolen(const StoppedRun& stopped) {
     std::map<fs::path, std::string> opened;
     for (const fs::path& file : files_of(run)) {
         if (file.extension() != ".checkpoint") continue;
-        const Checkpoint own = read_checkpoint(file).checkpoint;
-        const fs::path seeds = saved_seeds_file(run, own);
-        if (!fs::exists(seeds)) continue;
+        const Checkpoint own = checkpoint_from_bytes(read_file(file), file.string()).checkpoint;
+        const AgentFiles all = saved_seeds_of(run, own);
+        if (!all.has(own.agent)) continue;
+        const fs::path seeds = all.file_of(own.agent);
         const Identity identity = Identity::read(stopped.path(fmt::format("id{}", own.agent)));
-        const std::string sealed = read_saved_seeds(seeds);
+        const std::string sealed = sealed_seeds_from(all.read(own.agent), seeds.string());
         const KeyRing ring = open_seeds_of(identity, sealed, own, plan, own.agent);
         EXPECT_FALSE(ring.groups().empty());
         opened[seeds] = sealed;

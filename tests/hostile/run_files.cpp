@@ -203,7 +203,9 @@ HostileInputs histories() {
 }
 
 HostileInputs checkpoints() {
-    const Read read = [](const fs::path& run) { (void)read_checkpoint(run / "own.checkpoint"); };
+    const Read read = [](const fs::path& run) {
+        (void)checkpoint_from_bytes(read_file(run / "own.checkpoint"), "own.checkpoint");
+    };
     const Read find = [](const fs::path& run) {
         const auto network = make_memory_network(3, 1);
         const std::vector<int> numbers{0, 1, 2};

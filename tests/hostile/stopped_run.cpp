@@ -77,13 +77,15 @@ void StoppedRun::change_own_checkpoint(const std::string& option, const std::str
         const fs::path file = folder.path() / "agent-0.checkpoint";
         const fs::path manifest = folder.path() / "manifest.json";
         if (!fs::exists(manifest)) continue;
-        Checkpoint own = read_checkpoint(file).checkpoint;
+        Checkpoint own = checkpoint_from_bytes(read_file(file), file.string()).checkpoint;
         if (value.empty())
             own.own_options.erase(option);
         else
             own.own_options.insert_or_assign(option, value);
         SealedCheckpoint sealed = sealed_checkpoint_from_json(content_of(manifest));
-        sealed.digests[0] = to_hex(write_checkpoint(file, own));
+        const CheckpointBytes changed(own);
+        write_file_atomically(file, changed.text());
+        sealed.digests[0] = to_hex(changed.digest());
         write_file_atomically(manifest, to_json(sealed));
     }
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "mpi/mpi_main.hpp"
 #include "net/mpi_call.hpp"
 
@@ -33,6 +35,26 @@ TEST(MpiSession, InsideAnotherLeavesMpiRunning) {
     MPI_Finalized(&finalized);
     EXPECT_EQ(finalized, 0);
     EXPECT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS);
+}
+
+/// A parameter of Open MPI; nothing under another MPI.
+std::optional<std::size_t> open_mpi_size(const char* name) {
+    int provided = 0, index = 0, count = 0;
+    std::optional<std::size_t> value;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return value;
+    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS) {
+        MPI_T_cvar_handle handle{};
+        EXPECT_EQ(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count), MPI_SUCCESS);
+        EXPECT_EQ(MPI_T_cvar_read(handle, &value.emplace()), MPI_SUCCESS);
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+    return value;
+}
+
+TEST(MpiSession, LetsOpenMpiSendPiecesOfModelsOverTcpWithoutAnnouncingThem) {
+    const auto limit = open_mpi_size("btl_tcp_eager_limit");
+    EXPECT_EQ(limit.value_or(most_sent_at_once), most_sent_at_once);
 }
 
 TEST(MpiSession, HasErrorsOfMpiReturned) {

@@ -101,11 +101,17 @@ TEST(ExchangeTime, HasThreeLatenciesWhereMessagesAreAnnounced) {
     const auto latency = [&](const MessageFormat& format) {
         return predict_exchange(slow, ring, {4, 4}, apart(4), format).latency_seconds;
     };
-    EXPECT_DOUBLE_EQ(latency({.dimension = 8000}), 0.01);
-    EXPECT_DOUBLE_EQ(latency({.dimension = 9000}), 0.03);
-    EXPECT_DOUBLE_EQ(latency({.dimension = 9000, .precision = MessagePrecision::float32}), 0.01);
+    EXPECT_DOUBLE_EQ(latency({.dimension = 130000}), 0.01);
     // In pieces of 65536 values, one after the other.
-    EXPECT_DOUBLE_EQ(latency({.dimension = 262144}), 4 * 0.03);
+    EXPECT_DOUBLE_EQ(latency({.dimension = 262144}), 4 * 0.01);
+    // Two agents' messages travel together.
+    const auto of_two = [&](Eigen::Index dimension) {
+        return predict_exchange(
+                   slow, graph_named("complete", 4), {4, 2}, apart(2), {.dimension = dimension})
+            .latency_seconds;
+    };
+    EXPECT_DOUBLE_EQ(of_two(60000), 0.01);
+    EXPECT_DOUBLE_EQ(of_two(80000), 0.03);
 }
 
 TEST(ExchangeTime, CountsWhatIsForAllOfAProcessOnceAndNothingInsideAHost) {

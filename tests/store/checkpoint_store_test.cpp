@@ -25,14 +25,15 @@ TEST_F(CheckpointsOfARun, TakesTheCheckpointBeforeADamagedOne) {
     const auto folders = fs::directory_iterator(path("run") + "/checkpoints");
     EXPECT_EQ(std::distance(begin(folders), end(folders)), 2);  // of rounds 20 and 30
     const fs::path newest =
-        fs::path(folder.path("run/checkpoints/000000000030/agent-4.checkpoint"));
+        fs::path(folder.path("run/checkpoints/000000000030/agents-0-5.checkpoint"));
     std::string bytes = read_file(newest);
-    bytes[bytes.size() / 2] ^= 1;
+    bytes[bytes.size() - 100] ^= 1;
     std::ofstream(newest, std::ios::binary) << bytes;
     Fate fate;
     const TrainResult rest = run(resumed(first, path("run")), fate);
     EXPECT_EQ(rest.resumed->round, 20);
-    expect_contains(fate.report, "agent-4.checkpoint: it is damaged");
+    expect_contains(fate.report, "agents-0-5.checkpoint: it is damaged");
+    expect_contains(fate.report, "checkpoint of agent 5 in");
     EXPECT_NEAR(rest.epsilon, first.plan.epsilon, 1e-6);
 }
 
@@ -41,14 +42,14 @@ TEST_F(CheckpointsOfARun, NeverTakesHalfACheckpointForAWholeOne) {
     first.checkpoint_every = 10;
     run_until_killed(first, 37);
     const fs::path folders = fs::path(folder.path("run/checkpoints"));
-    // A manifest is missing, and the file of one agent.
+    // A manifest is missing, and the file of the other checkpoint.
     fs::remove(folders / "000000000030/manifest.json");
-    fs::remove(folders / "000000000020/agent-0.checkpoint");
+    fs::remove(folders / "000000000020/agents-0-5.checkpoint");
     expect_contains(message_of<DataError>([&] { (void)run(resumed(first, path("run"))); }),
                     "no checkpoint is usable");
     // Files of two checkpoints do not make one.
-    fs::copy_file(folders / "000000000030/agent-0.checkpoint",
-                  folders / "000000000020/agent-0.checkpoint");
+    fs::copy_file(folders / "000000000030/agents-0-5.checkpoint",
+                  folders / "000000000020/agents-0-5.checkpoint");
     expect_contains(message_of<DataError>([&] { (void)run(resumed(first, path("run"))); }),
                     "is of another checkpoint");
 }
@@ -101,7 +102,10 @@ TEST_F(CheckpointStore, FindsTheNewestAndKeepsTheLastTwo) {
 TEST_F(CheckpointStore, SaysWhatItPassesOver) {
     seal(10);
     seal(20);
-    fs::remove(folder.path("checkpoints/000000000020/agent-4.checkpoint"));
+    // Agent 1's alone.
+    const fs::path newest = folder.path("checkpoints/000000000020");
+    write_file_atomically(newest / "agent-1.checkpoint", checkpoints_in(newest).read(1));
+    fs::remove(newest / "agents-1-4.checkpoint");
     const FoundCheckpoint older = found();
     EXPECT_EQ(older.sealed.round, 10);
     ASSERT_EQ(older.notes.size(), 1U);

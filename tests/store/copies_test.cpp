@@ -175,7 +175,7 @@ TEST_F(CopiesOfCheckpoints, ForALookLeaveNothingBehindAndSayWhatWouldBeRestored)
     EXPECT_EQ(notes[1],
               "agent 4: its checkpoint would be restored from a copy on another disk; rounds up to "
               "20 count as sent");
-    EXPECT_FALSE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-4.checkpoint"));
+    EXPECT_FALSE(checkpoints_in(checkpoint_folder(folder.path(""), 10)).has(4));
     EXPECT_FALSE(fs::exists(folder.path("sent")));
 }
 
@@ -212,14 +212,17 @@ TEST_F(CopiesOfCheckpoints, ThatDoNotOpenAreLeftOutAndNamed) {
     EXPECT_EQ(notes[0], "agent 1: no copy of its checkpoint of round 10 opens");
     EXPECT_EQ(notes[1], "agent 1: no copy of its checkpoint of round 20 opens");
     expect_contains(notes[2], "agent 4: its checkpoint was restored");
-    EXPECT_FALSE(fs::exists(copies / "agent-1.checkpoint"));
+    EXPECT_FALSE(checkpoints_in(copies).has(1));
 }
 
 TEST_F(CopiesOfCheckpoints, NeedAnIdentityThatThisProcessWasGiven) {
     RestoredFiles files(Stay::for_good);
     seal({.round = 10, .phase = 0, .until = 20});
     EXPECT_TRUE(restore_from_copies(files, folder.path(""), *network, members, {}).empty());
-    lose("agent-4.checkpoint");
+    const AgentFiles both = checkpoints_in(checkpoint_folder(folder.path(""), 10));
+    const std::string kept = both.read(1);
+    lose(".checkpoint");
+    write_file_atomically(checkpoint_folder(folder.path(""), 10) / "agent-1.checkpoint", kept);
     expect_contains(message_of<DataError>([&] {
                         (void)restore_from_copies(files, folder.path(""), *network, members, {});
                     }),
@@ -286,7 +289,7 @@ class CopiesOfOthers : public ::testing::Test {
     std::string copy(int phase, long until) const {
         return seal_copy(own,
                          1,
-                         {.checkpoint = to_bytes(copied_checkpoint_of(1, 10)),
+                         {.checkpoint = CheckpointBytes(copied_checkpoint_of(1, 10)).text(),
                           .revealed = record_of(1, phase).text(),
                           .phase = phase,
                           .until = until});
@@ -315,7 +318,7 @@ TEST_F(CopiesOfOthers, CountByTheNewestWhoeverKeepsItAndWhateverOthersKeep) {
     EXPECT_EQ(
         restored({{keeps(10), keeps(10)}, nothing, {"garbage", ""}, {"", fresh}, nothing}).size(),
         1U);
-    EXPECT_TRUE(fs::exists(checkpoint_folder(folder.path(""), 10) / "agent-1.checkpoint"));
+    EXPECT_TRUE(checkpoints_in(checkpoint_folder(folder.path(""), 10)).has(1));
 }
 
 TEST_F(CopiesOfOthers, InListsThatCannotBeAreRefused) {

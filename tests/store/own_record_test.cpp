@@ -167,9 +167,7 @@ TEST_F(RecordsOfARun, SayEveryStartBeforeItsFirstMessage) {
                   15);
         // From the phase's first checkpoint on it is in there, too.
         EXPECT_EQ(
-            read_checkpoint(path("run") + fmt::format("/checkpoints/000000000010-000001/agent-{}"
-                                                      ".checkpoint",
-                                                      agent))
+            read_checkpoint(checkpoints_in(path("run") + "/checkpoints/000000000010-000001"), agent)
                 .checkpoint.revealed,
             record.text());
     }

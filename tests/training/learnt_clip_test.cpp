@@ -124,7 +124,8 @@ TEST(LearntClip, IsReadAndWritten) {
     EXPECT_EQ(read("learnt").clip_norm, PlanConfig{}.clip_norm);
     EXPECT_EQ(read("learnt:3").clip_norm, 3);
     EXPECT_FALSE(read("3").learn_clip);
-    for (const std::string wrong : {"learnt:", "learnt3", "learnt:0", "learnts", "learnt:-1", "0", "x"})
+    for (const std::string wrong :
+         {"learnt:", "learnt3", "learnt:0", "learnts", "learnt:-1", "0", "x"})
         expect_contains(message_of<ConfigError>([&] { (void)read(wrong); }), "clip-norm");
 }
 

@@ -80,9 +80,7 @@ TEST_F(Departure, WhoStaysTrainsOnItsOwnDataOnly) {
     Eigen::MatrixXd before(models_of(path("run")).rows(), 3);
     int column = 0;
     for (const int number : {0, 2, 5})
-        before.col(column++) =
-            read_checkpoint(at / ("agent-" + std::to_string(number) + ".checkpoint"))
-                .checkpoint.model;
+        before.col(column++) = read_checkpoint(checkpoints_in(at), number).checkpoint.model;
     (void)run(resumed(first, path("run"), {1, 3, 4}), 3);
     const Eigen::MatrixXd after = models_of(path("run"), {0, 2, 5});
     // What the three have met since is what changed in their mean by more than mixing can.
@@ -243,7 +241,7 @@ TEST_F(Arrival, OfAnAgentWithACheckpointIsRefusedWhateverTheHistorySays) {
     const TrainConfig first = waiting("run");
     (void)stopped(first, 20, 5);
     const fs::path folder = checkpoint_folders(path("run")).front();
-    fs::copy_file(checkpoint_file(folder, 3), checkpoint_file(folder, 4));
+    write_file_atomically(folder / "agent-4.checkpoint", checkpoints_in(folder).read(3));
     expect_contains(message_of<NetworkError>([&] { (void)run(joined(first), 6); }),
                     "agent 4 is to join, but has taken part already");
 }

@@ -162,8 +162,7 @@ TEST_F(ResumedPhase, RefusesWhenNothingIsLeft) {
     for (int agent = 0; agent < agents; ++agent)
         EXPECT_EQ(
             read_npy(path("spent") + fmt::format("/agents/{}/model.npy", agent)),
-            read_checkpoint(path("spent") +
-                            fmt::format("/checkpoints/000000000010/agent-{}.checkpoint", agent))
+            read_checkpoint(checkpoints_in(path("spent") + "/checkpoints/000000000010"), agent)
                 .checkpoint.model);
     expect_contains(message_of<Error>([&] { (void)run(end); }), "is complete");
 }

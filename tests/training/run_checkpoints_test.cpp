@@ -62,7 +62,7 @@ TEST_F(RunCheckpointsOf, ARunHoldWhatEveryAgentNeedsToGoOn) {
         EXPECT_EQ(own.model, Eigen::Vector2d(1, -2));
         EXPECT_EQ(own.batch_seed, config.task.seed);
         EXPECT_EQ(own.records, 1);
-        EXPECT_FALSE(fs::exists(saved_seeds_file(folder.path("run"), own)));
+        EXPECT_FALSE(saved_seeds_of(folder.path("run"), own).has(own.agent));
         EXPECT_EQ(own.revealed, read_file(OwnRecord::file_in(folder.path("run"), own.agent)));
     }
     EXPECT_EQ(sent_in(run), 10);
