@@ -21,8 +21,10 @@ namespace {
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-/// Of the costs that a plan is made for, and of its objective; their probes differ.
-constexpr int cost_probes = 128, objective_probes = 64;
+/// Of the costs that a plan is made for, and of its objective; their probes differ. Every probe
+/// is a mean over all agents: fewer are as exact for more agents.
+constexpr int cost_probes = 128;
+int objective_probes(int agents) { return agents <= 20'000 ? 64 : 32; }
 constexpr std::uint64_t cost_seed = 1, objective_seed = 2;
 
 ProbePolynomial polynomial_of(const DesignInput& input) {
@@ -73,16 +75,17 @@ Design finished(std::string mechanism,
     Design design;
     design.plan = finish_plan(std::move(plan), input.kappa);
     const double louder = design.plan.scale * design.plan.scale * limits.unit;
+    const int probes = objective_probes(input.graph->agents());
     const Estimate objective = estimate_objective(*input.mixing,
                                                   polynomial_of(input),
                                                   pairs_of(groups),
                                                   private_variance,
                                                   pair_variance,
-                                                  objective_probes,
+                                                  probes,
                                                   objective_seed);
     design.objective = louder * objective.value;
     design.lower_bound = lower_bound;
-    constexpr double both = 1 + static_cast<double>(objective_probes) / cost_probes;
+    const double both = 1 + static_cast<double>(probes) / cost_probes;
     design.objective_error = louder * objective.standard_error * std::sqrt(both);
     return design;
 }
@@ -104,7 +107,7 @@ Estimate large_independent_objective(const DesignInput& input) {
                               {},
                               variance,
                               VectorXd(),
-                              objective_probes,
+                              objective_probes(input.graph->agents()),
                               objective_seed);
 }
 

@@ -109,19 +109,27 @@ LocalFlow::LocalFlow(const PairwiseNoise& noise, const GroundCosts& costs)
 
 int LocalFlow::place_of(int agent) {
     int& place = place_[at(agent)];
-    if (place >= 0) return place;
-    place = static_cast<int>(near_.size());
-    near_.push_back(agent);
-    for (auto* marks : {&entered_, &out_, &in_core_, &is_touched_}) marks->push_back(false);
-    ranges_.emplace_back(0, 0);
-    for (auto* values :
-         {&x_, &residual_, &diagonal_, &direction_, &product_, &solving_, &change_, &step_})
-        values->push_back(0);
-    for (auto* values : {&present_diagonal_, &present_cost_, &present_residual_})
-        values->push_back(0);
-    cost_.push_back(costs_.against_all(agent));
-    present_cost_.back() = cost_.back();
+    if (place < 0) {
+        place = static_cast<int>(near_.size());
+        near_.push_back(agent);
+    }
     return place;
+}
+
+/// One call for many new places: each of the vectors is looked at once.
+void LocalFlow::make_room() {
+    const std::size_t before = cost_.size(), size = near_.size();
+    if (size == before) return;
+    for (auto* marks : {&entered_, &out_, &in_core_, &is_touched_}) marks->resize(size, false);
+    ranges_.resize(size);
+    for (auto* values : {&x_, &residual_, &diagonal_, &direction_, &product_, &solving_})
+        values->resize(size, 0);
+    for (auto* values : {&change_, &step_, &present_diagonal_, &present_residual_})
+        values->resize(size, 0);
+    for (std::size_t place = before; place < size; ++place)
+        cost_.push_back(costs_.against_all(near_[place]));
+    present_cost_.insert(
+        present_cost_.end(), cost_.begin() + std::ssize(present_cost_), cost_.end());
 }
 
 void LocalFlow::enter(int place) {
@@ -135,10 +143,8 @@ void LocalFlow::enter(int place) {
         cost_of(costs_.length(agent), costs_.margin(agent));
     const std::size_t first = ends_.size();
     ranges_[at(place)] = {first, links.size()};
-    for (const NoiseLink& link : links) {
-        const int end = place_of(link.other);
-        ends_.push_back(end);
-    }
+    for (const NoiseLink& link : links) ends_.push_back(place_of(link.other));
+    make_room();
     most_links_ = std::max(most_links_, static_cast<double>(links.size()));
 }
 
@@ -272,7 +278,9 @@ void LocalFlow::grow(double tolerance, int most_agents) {
 
 LocalFlow::Bounds LocalFlow::start(int agent, const Options& options) {
     forget();
-    enter(place_of(agent));
+    const int own = place_of(agent);
+    make_room();
+    enter(own);
     if (!(noise_.variance(agent) > 0)) return {infinity, infinity};
     x_[0] = 1 / noise_.variance(agent);
     Bounds found = measure();
@@ -352,6 +360,7 @@ void LocalFlow::add_to_core(int place) {
 void LocalFlow::leave_out(std::span<const int> coalition) {
     for (const int member : coalition) {
         const int place = place_of(member);
+        make_room();
         left_out_.push_back(place);
         out_[at(place)] = true;
         touch(place);

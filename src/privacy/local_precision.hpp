@@ -100,7 +100,9 @@ class LocalFlow {
 
   private:
     static std::size_t at(int place) { return static_cast<std::size_t>(place); }
+    /// A new place has its values after make_room.
     int place_of(int agent);
+    void make_room();
     void enter(int place);
     void forget();
     [[nodiscard]] double row_times(int place, const std::vector<double>& x) const;
