@@ -17,6 +17,7 @@ import gzip
 import importlib.util
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -120,17 +121,23 @@ def by_sotto(case, way):
             "phases": {phase: summary["seconds"][phase] for phase in ("gradient", "noise", "exchange", "mix")}}  # none of secret batches
 
 
+def processor_seconds():
+    """Of all programs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def measured(case, folder, mnist):
-    """All turns of a case: of each way what it says, and the seconds of the whole program."""
+    """All turns of a case: of each way what it says, and the seconds of the whole program, by the clock and of all processors."""
     turns = []
     for _ in range(TURNS):
         turn = {}
         for way in (case[0], *WAYS):
-            start = time.monotonic()
+            start, used = time.monotonic(), processor_seconds()
             turn[way] = by_other(case, folder, mnist) if way == case[0] else by_sotto(case, way)
-            turn[way]["seconds"] = time.monotonic() - start
+            turn[way] |= {"seconds": time.monotonic() - start, "processor": processor_seconds() - used}
             print(*case, f"{way}: {turn[way]['ms']:.1f} ms a round, accuracy {turn[way]['accuracy']:.3f}, whole "
-                  f"{turn[way]['seconds']:.1f} s", flush=True)
+                  f"{turn[way]['seconds']:.1f} s, of processors {turn[way]['processor']:.1f} s", flush=True)
         turns.append(turn)
     return turns
 
@@ -143,13 +150,17 @@ def require_near(case, turns):
             raise SystemExit(f"bench: {case}: the accuracies {accuracies} of {case[0]} and of sotto without noise differ by more than {NEAR}")
 
 
-def rows(case, turns, key):
-    """Medians of all ways, of sotto's with the median of their ratios within the turns."""
-    middle = lambda way: common.median([turn[way][key] for turn in turns])
-    ratio = lambda way: common.median([turn[way][key] / turn[case[0]][key] for turn in turns])
+def digits(value):
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.3g}"
+
+
+def row(case, turns, key):
+    """Medians of all ways; of sotto's times with the median of their ratios within the turns."""
     system, model, agents = case
-    name = f"{model.lower()}, {turns[0][system]['parameters']} parameters, {agents} {'processes' if system == 'decentralizepy' else 'agents in one'}"
-    return [name, f"{system} {middle(system):.3g}", *(f"{middle(way):.3g} ({ratio(way):.2f})" for way in WAYS)]
+    middle = lambda way: common.median([turn[way][key] for turn in turns])
+    ratio = lambda way: "" if key == "accuracy" else f" ({common.median([turn[way][key] / turn[system][key] for turn in turns]):.2f})"
+    name = f"{model.lower()}, {turns[0][system]['parameters']} parameters, {agents} {'processes' if system == 'decentralizepy' else 'agents in one process'}"
+    return [name, f"{system} {digits(middle(system))}", *(digits(middle(way)) + ratio(way) for way in WAYS)]
 
 
 def markdown(lines):
@@ -174,8 +185,9 @@ def main():
     text = (f"MNIST, ring, batches of {BATCH}, {' and '.join(f'{ROUNDS[name]} rounds beside {name} {commits[name]}' for name in given)}, torch {torch} "
             f"with one thread a process;\nmedians of {TURNS} in turn. sotto: times the other in brackets, within the turn. "
             f"Load of the machine before: {common.LOAD:.1f}\n")
-    for title, key in (("Milliseconds a round", "ms"), ("Seconds of the whole program", "seconds"), ("Accuracy of agents' own models", "accuracy")):
-        text += f"\n{title}:\n\n" + markdown([rows(case, turns, key) for case, turns in results])
+    for title, key in (("Milliseconds a round", "ms"), ("Seconds of the whole program", "seconds"),
+                       ("Processor seconds of the whole program, of all processes and in waiting", "processor"), ("Accuracy of agents' own models", "accuracy")):
+        text += f"\n{title}:\n\n" + markdown([row(case, turns, key) for case, turns in results])
     common.write_results("peers", {"load": common.LOAD, "commits": commits, "torch": torch, "results": [
         {"system": case[0], "model": case[1], "agents": case[2], "rounds": ROUNDS[case[0]], "turns": turns} for case, turns in results]}, text)
 

@@ -19,6 +19,7 @@ import types
 sys.modules.setdefault("smallworld", types.ModuleType("smallworld"))
 
 import numpy as np
+import peers_mnist
 import torch
 from decentralizepy.datasets.Data import Data
 from decentralizepy.datasets.Dataset import Dataset
@@ -53,6 +54,7 @@ class Softmax(Model):
     def __init__(self):
         super().__init__()
         self.layers = torch.nn.Linear(784, 10)
+        peers_mnist.start(self)
 
     def forward(self, images):
         return self.layers(images)
@@ -62,6 +64,7 @@ class Mlp(Softmax):
     def __init__(self):
         super().__init__()
         self.layers = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+        peers_mnist.start(self)
 
 
 def configuration(folder, model, batch, step):
@@ -103,23 +106,21 @@ def milliseconds(log, rounds):
     return 1e3 * (times[rounds - 1] - times[first]).total_seconds() / (rounds - 1 - first)
 
 
-def accuracy(model, weights, data):
+def accuracy_of(model, weights, data):
     model.load_state_dict(torch.load(weights))
-    with torch.no_grad():
-        found = model(torch.from_numpy(data["test_images"] / np.float32(255))).argmax(1)
-    return (found.numpy() == data["test_labels"]).mean()
+    return peers_mnist.accuracy(model, data)
 
 
 def main():
     source, folder, model, agents, rounds, batch, step = sys.argv[1:]
     folder, agents, rounds = pathlib.Path(folder), int(agents), int(rounds)
-    data = np.load(source)
-    Mnist.images, Mnist.labels = data["images"] / np.float32(255), data["labels"].astype(np.int64)
+    data = peers_mnist.tensors(source)
+    Mnist.images, Mnist.labels = data["images"], data["labels"]
     run_nodes(folder, configuration(folder, model, int(batch), float(step)), agents, rounds)
     own = {"Softmax": Softmax, "Mlp": Mlp}[model]()
     print(json.dumps({
         "ms": statistics.median(milliseconds(folder / f"{rank}.log", rounds) for rank in range(agents)),
-        "accuracy": statistics.mean(accuracy(own, folder / f"{rounds - 1}_weight_{rank}.pt", data) for rank in range(agents)),
+        "accuracy": statistics.mean(accuracy_of(own, folder / f"{rounds - 1}_weight_{rank}.pt", data) for rank in range(agents)),
         "parameters": own.count_params(), "torch": torch.__version__}))
 
 

@@ -16,6 +16,7 @@ sys.modules.setdefault("torchvision", types.ModuleType("torchvision"))
 
 import networkx
 import numpy as np
+import peers_mnist
 import torch
 from gossipy import set_seed
 from gossipy.core import AntiEntropyProtocol, ConstantDelay, CreateModelMode, StaticP2PNetwork
@@ -29,17 +30,21 @@ from gossipy.simul import All2AllGossipSimulator
 
 class Softmax(LogisticRegression):
     """Without the sigmoid before the cross-entropy."""
+    init_weights = peers_mnist.start
 
     def forward(self, x):
         return self.model(x)
 
 
-MODELS = {"Softmax": lambda: Softmax(784, 10), "Mlp": lambda: TorchMLP(784, 10, (128,))}
+class Mlp(TorchMLP):
+    init_weights = peers_mnist.start
+
+
+MODELS = {"Softmax": lambda: Softmax(784, 10), "Mlp": lambda: Mlp(784, 10, (128,))}
 
 
 def simulator(data, model, agents, batch, step):
-    handler = ClassificationDataHandler(torch.from_numpy(data["images"] / np.float32(255)), torch.from_numpy(data["labels"].astype(np.int64)),
-                                        test_size=0)
+    handler = ClassificationDataHandler(data["images"], data["labels"], test_size=0)
     dispatcher = DataDispatcher(handler, n=agents, eval_on_user=False, auto_assign=True)
     ring = StaticP2PNetwork(agents, topology=networkx.to_numpy_array(networkx.cycle_graph(agents)))
     proto = WeightedTMH(net=model, optimizer=torch.optim.SGD, optimizer_params={"lr": step}, criterion=torch.nn.CrossEntropyLoss(),
@@ -50,26 +55,19 @@ def simulator(data, model, agents, batch, step):
     return made
 
 
-def accuracy(model, data):
-    with torch.no_grad():
-        found = model(torch.from_numpy(data["test_images"] / np.float32(255))).argmax(1)
-    return (found.numpy() == data["test_labels"]).mean()
-
-
 def main():
     source, model, agents, rounds, batch, step = sys.argv[1:]
     agents, rounds = int(agents), int(rounds)
     set_seed(1)
     torch.set_num_threads(1)
-    data = np.load(source)
-    data = {name: data[name] for name in data.files}
+    data = peers_mnist.tensors(source)
     made = simulator(data, MODELS[model](), agents, int(batch), float(step))
     weights = np.full((agents, 3), 1 / 3)  # of the node and of its neighbours
     start = time.monotonic()
     made.start(weights, n_rounds=rounds)
     spent = time.monotonic() - start
     models = [node.model_handler.model for node in made.nodes.values()]
-    print(json.dumps({"ms": 1e3 * spent / rounds, "accuracy": statistics.mean(accuracy(one, data) for one in models),
+    print(json.dumps({"ms": 1e3 * spent / rounds, "accuracy": statistics.mean(peers_mnist.accuracy(one, data) for one in models),
                       "parameters": models[0].get_size(), "torch": torch.__version__}))
 
 
