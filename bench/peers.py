@@ -11,6 +11,7 @@ protect nothing. Two modules that they import and do not need here are empty: sm
 sotto computes in float64. `plain` sends what decentralizepy sends, float32 without encryption; the others encrypt float64. `pairs` hides
 an agent's data, `fewer streams` does so with --seed-groups auto, `records` hides single records, whose gradients are clipped one by one.
 The clip of the first four is longer than any gradient, so that `plain` and `none` learn what the others learn: accuracies must be close.
+With such a clip the noise that hides an agent's data leaves nothing to learn, and only its time counts.
 """
 import argparse
 import gzip
@@ -38,7 +39,7 @@ SYSTEMS = {
     "decentralizepy": ("sacs-epfl/decentralizepy", "a5d46be", "src/decentralizepy/node/DPSGDNode.py", "src"),
     "gossipy": ("makgyver/gossipy", "ea85ab1", "gossipy/simul.py", "."),
 }
-#: System, model and agents; ranks are the agents, or 0 for one process.
+#: System, model and agents.
 CASES = [("decentralizepy", "Softmax", 4 if common.QUICK else 16), ("decentralizepy", "Mlp", 4 if common.QUICK else 16),
          ("gossipy", "Softmax", 10 if common.QUICK else 100), ("gossipy", "Mlp", 10 if common.QUICK else 100)]
 ROUNDS = {"decentralizepy": 20 if common.QUICK else 100, "gossipy": 10 if common.QUICK else 50}
@@ -51,6 +52,7 @@ WAYS = {
     "fewer streams": ["--mechanism", "pairs", "--seed-groups", "auto"] + WHOLE,
     "records": ["--mechanism", "pairs", "--seed-groups", "auto", "--adjacency", "record-add-remove", "--clip-norm", 1],
 }
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # of the other systems
 UNPROTECTED = ("plain", "none")
 
 
@@ -99,7 +101,7 @@ def by_other(case, folder, mnist):
     with tempfile.TemporaryDirectory() as logs:
         words = [sys.executable, common.ROOT / "bench" / f"peers_{system}.py", mnist] + ([logs] if system == "decentralizepy" else [])
         lines = common.output_of(words + [model, agents, ROUNDS[system], BATCH, STEP],
-                                 PYTHONPATH=str(folder / SYSTEMS[system][3]), MPLBACKEND="Agg")
+                                 PYTHONPATH=str(folder / SYSTEMS[system][3]), MPLBACKEND="Agg", **ONE_THREAD)
     return json.loads(lines.splitlines()[-1])
 
 
