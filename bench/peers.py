@@ -31,7 +31,7 @@ import common
 import numpy as np
 
 TURNS = 1 if common.QUICK else 3
-OTHERS, TRIES, WAIT = 0.1, 1 if common.QUICK else 5, 1 if common.QUICK else 60  # a share of the processors, and seconds before each try
+OTHERS, TRIES, WAIT = 0.1, 1 if common.QUICK else 5, 1 if common.QUICK else 600  # a share of the processors; at most so many seconds before each try
 CORES = os.cpu_count()
 BATCH, STEP, CLIP = 32, 0.1, 10
 NEAR = 0.2 if common.QUICK else 0.03  # accuracies without noise
