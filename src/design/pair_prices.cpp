@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/linear_algebra.hpp"
@@ -24,10 +27,19 @@ constexpr std::size_t most_coalitions = 16;
 /// Above so many agents there are fewer passes.
 constexpr int many_agents = 20000;
 
+/// What the flows of some agents gain, agent by agent, in the last pass.
+struct Gains {
+    /// A value (those of agents, then those of pairs), and gain / cost.
+    std::vector<std::pair<std::int32_t, float>> entries;
+    std::vector<std::size_t> first{0};     // entry of every agent
+    std::vector<double> potential, limit;  // by agent: price times x_u, price times kappa
+};
+
 /// What one pass over some agents finds.
 struct Found {
     VectorXd gain_agents, gain_pairs;
     double reward = 0, limit = 0, potential = 0;
+    Gains gains;
 };
 
 /// Of one agent's flows: what differs from `weight` times that of the flow without a coalition.
@@ -36,56 +48,89 @@ struct LocalGain {
     double weight = 0;
 };
 
-/// Lower bounds from the prices of several passes. For every x and prices with sum 1 of price times
-/// kappa, noise that keeps the limits has gain . values >= A^2, A = sum of price x_u; so it costs
-/// at least A^2 / max(gain / costs). Gains and A of mixtures of prices are the mixtures of theirs.
+/// A lower bound on the cost from flows x of all agents. For every x and prices with sum 1 of price
+/// times kappa, noise that keeps the limits has gain . values >= A^2, A = sum of price x_u; so it
+/// costs at least A^2 / max(gain / costs). Every agent's prices get a factor: step by step it
+/// follows what the agent adds to A^2 over what it adds to the sum and to the largest ratio, in
+/// whose place stands a mean with weights ratio^power.
 class PriceBound {
   public:
-    /// @param ratio gain / costs.   @param reward A.
-    void add(const VectorXd& ratio, double reward) {
-        constexpr std::size_t most = 10;
-        if (ratios_.size() == most) {
-            ratios_.erase(ratios_.begin());
-            rewards_.erase(rewards_.begin());
-        }
-        ratios_.push_back(ratio.cast<float>());
-        rewards_.push_back(reward);
+    /// @param left_out  largest entry that is not among them; each counts as so much.
+    PriceBound(std::vector<Gains> parts, Index values, double left_out)
+        : parts_(std::move(parts)), values_(values), left_out_(left_out) {
+        for (const Gains& part : parts_) factors_.push_back(VectorXd::Ones(std::ssize(part.limit)));
     }
-    /// The largest of mixtures that are found step by step.
-    [[nodiscard]] double largest() const {
-        constexpr int most_steps = 30;
-        Eigen::VectorXf ratio;
-        double reward = 0, bound = 0;
-        for (int step = 0; step < most_steps; ++step) {
-            const double before = bound;
-            double best_share = 0;
-            std::size_t best = 0;
-            for (std::size_t t = 0; t < ratios_.size(); ++t)
-                for (const double share : {1.0, 0.5, 0.25, 0.1, 0.04}) {
-                    if (step == 0 && share < 1) continue;
-                    const double largest = share == 1 ? ratios_[t].maxCoeff()
-                                                      : (static_cast<float>(1 - share) * ratio +
-                                                         static_cast<float>(share) * ratios_[t])
-                                                            .maxCoeff();
-                    const double mixed = (1 - share) * reward + share * rewards_[t];
-                    if (!(mixed * mixed > bound * largest)) continue;
-                    bound = mixed * mixed / largest;
-                    best = t;
-                    best_share = share;
-                }
-            if (!(bound > before)) break;
-            if (step == 0) ratio = Eigen::VectorXf::Zero(ratios_[best].size());
-            ratio = static_cast<float>(1 - best_share) * ratio +
-                    static_cast<float>(best_share) * ratios_[best];
-            reward = (1 - best_share) * reward + best_share * rewards_[best];
-        }
+    /// Cost: O(entries) a step.
+    [[nodiscard]] double largest() {
+        constexpr int most_steps = 60;
         constexpr double single_precision = 1e-6;
+        double bound = 0;
+        for (int step = 0; step < most_steps; ++step) {
+            measure();
+            if (!(limit_ > 0)) break;
+            const double most = ratio_.maxCoeff() + rest_;
+            bound = std::max(bound, potential_ * potential_ / (limit_ * most));
+            change(20 * std::pow(10, static_cast<double>(step) / most_steps));
+        }
         return (1 - single_precision) * bound;
     }
 
   private:
-    std::vector<Eigen::VectorXf> ratios_;
-    std::vector<double> rewards_;
+    template <class Use>
+    void for_each_part(Use&& use) {
+        parallel_for(std::ssize(parts_), linear_algebra_threads(), [&](long part) {
+            use(parts_[static_cast<std::size_t>(part)],
+                factors_[static_cast<std::size_t>(part)],
+                part);
+        });
+    }
+    void measure() {
+        std::vector<VectorXd> ratios(parts_.size(), VectorXd::Zero(values_));
+        for_each_part([&](const Gains& part, const VectorXd& factors, long p) {
+            VectorXd& ratio = ratios[static_cast<std::size_t>(p)];
+            for (Index u = 0; u < factors.size(); ++u)
+                for (const auto& [value, gain] : entries_of(part, u))
+                    ratio(value) += factors(u) * static_cast<double>(gain);
+        });
+        ratio_ = VectorXd::Zero(values_);
+        potential_ = limit_ = rest_ = 0;
+        for (std::size_t p = 0; p < parts_.size(); ++p) {
+            ratio_ += ratios[p];
+            const auto count = factors_[p].size();
+            potential_ +=
+                factors_[p].dot(Eigen::Map<const VectorXd>(parts_[p].potential.data(), count));
+            limit_ += factors_[p].dot(Eigen::Map<const VectorXd>(parts_[p].limit.data(), count));
+            // A pair is met from both of its ends.
+            rest_ += 2 * left_out_ * factors_[p].sum();
+        }
+    }
+    void change(double power) {
+        VectorXd weights = (ratio_ / ratio_.maxCoeff()).array().pow(power);
+        weights /= weights.dot(ratio_);
+        for_each_part([&](const Gains& part, VectorXd& factors, long) {
+            constexpr double most_change = 10, haste = 2;
+            for (Index u = 0; u < factors.size(); ++u) {
+                const auto agent = static_cast<std::size_t>(u);
+                double taken = part.limit[agent] / limit_;
+                for (const auto& [value, gain] : entries_of(part, u))
+                    taken += weights(value) * static_cast<double>(gain);
+                const double earned = 2 * part.potential[agent] / potential_;
+                factors(u) *= std::pow(std::clamp(earned / taken, 1 / most_change, most_change),
+                                       haste / power);
+            }
+        });
+    }
+    static std::span<const std::pair<std::int32_t, float>> entries_of(const Gains& part, Index u) {
+        const auto agent = static_cast<std::size_t>(u);
+        return {part.entries.data() + part.first[agent], part.first[agent + 1] - part.first[agent]};
+    }
+
+    std::vector<Gains> parts_;
+    Index values_;
+    double left_out_;
+    std::vector<VectorXd> factors_;
+    VectorXd ratio_;
+    double potential_ = 0, limit_ = 0, rest_ = 0;
 };
 
 class PairPrices {
@@ -111,11 +156,12 @@ class PairPrices {
   private:
     [[nodiscard]] int agents() const { return static_cast<int>(kappa_.size()); }
     void start();
-    [[nodiscard]] Found pass(const LocalFlow::Options& options, bool first);
+    enum class Pass { first, middle, last };
+    [[nodiscard]] Found pass(const LocalFlow::Options& options, Pass which);
     void visit(
-        int agent, LocalFlow& flow, const LocalFlow::Options& options, bool first, Found& found);
+        int agent, LocalFlow& flow, const LocalFlow::Options& options, Pass which, Found& found);
     static void add_gain(const LocalFlow& flow, double price, LocalGain& gain);
-    void scatter(const LocalFlow& flow, const LocalGain& gain, Found& found) const;
+    void scatter(const LocalFlow& flow, const LocalGain& gain, Pass which, Found& found) const;
     void keep_feasible();
 
     const PairProblem& problem_;
@@ -128,7 +174,8 @@ class PairPrices {
     VectorXd reached_;            // the largest precision of every agent
     VectorXd most_;               // within the variance cap
     double mean_excess_ = 1;
-    PriceBound bound_;
+    std::vector<Gains> gains_;  // of the last pass
+    double least_entry_ = 0;    // that is kept among them
     PairSolution best_;
 };
 
@@ -176,24 +223,36 @@ void PairPrices::add_gain(const LocalFlow& flow, double price, LocalGain& gain) 
 }
 
 /// A pair with both ends inside is met twice.
-void PairPrices::scatter(const LocalFlow& flow, const LocalGain& gain, Found& found) const {
+void PairPrices::scatter(const LocalFlow& flow,
+                         const LocalGain& gain,
+                         Pass which,
+                         Found& found) const {
+    const auto add = [&](VectorXd& gains, int index, Index value, double gained) {
+        gains(index) += gained;
+        const double ratio = which == Pass::last ? gained / costs_(value) : 0;
+        if (ratio > least_entry_)
+            found.gains.entries.emplace_back(value, static_cast<float>(ratio));
+    };
     for (const int place : flow.inside()) {
         const auto p = static_cast<std::size_t>(place);
         const int agent = flow.near()[p];
         const double x = flow.base(place);
-        found.gain_agents(agent) += gain.agents[p] + gain.weight * x * x;
+        add(found.gain_agents, agent, agent, gain.agents[p] + gain.weight * x * x);
         const double* changed = gain.ends.data() + flow.first_end(place);
         const int* end = flow.ends(place).data();
         for (const NoiseLink& link : noise_.links(agent)) {
             const double difference = x - flow.base(*end);
-            found.gain_pairs(link.pair) += *changed++ + (flow.is_inside(*end++) ? 0.5 : 1) *
-                                                            gain.weight * difference * difference;
+            const double share = flow.is_inside(*end++) ? 0.5 : 1;
+            add(found.gain_pairs,
+                link.pair,
+                agents() + link.pair,
+                *changed++ + share * gain.weight * difference * difference);
         }
     }
 }
 
 void PairPrices::visit(
-    int agent, LocalFlow& flow, const LocalFlow::Options& options, bool first, Found& found) {
+    int agent, LocalFlow& flow, const LocalFlow::Options& options, Pass which, Found& found) {
     constexpr double most_change = 10, power = 1.5;
     const auto followed = [&](double price, double precision) {
         const double excess = precision / kappa_(agent) / mean_excess_;
@@ -206,12 +265,12 @@ void PairPrices::visit(
     reached = base.upper;
     if (problem_.coalition_size == 0 || count == 0) {
         double& price = own_price_(agent);
-        price = first ? 1 / kappa_(agent) : followed(price, base.upper);
+        price = which == Pass::first ? 1 / kappa_(agent) : followed(price, base.upper);
         found.reward += price * base.upper;
         found.potential += price * flow.potential(0);
         found.limit += price * kappa_(agent);
         add_gain(flow, price, gain);
-        scatter(flow, gain, found);
+        scatter(flow, gain, which, found);
         return;
     }
     // Coalitions of one neighbour.
@@ -224,7 +283,7 @@ void PairPrices::visit(
         const int place = flow.place(links[k].other);
         const double bound = place < 0 ? base.upper : bounds[static_cast<std::size_t>(place)];
         order.emplace_back(bound, k);
-        if (first) prices[k] = 1 / (kappa_(agent) * static_cast<double>(count));
+        if (which == Pass::first) prices[k] = 1 / (kappa_(agent) * static_cast<double>(count));
         all += prices[k];
     }
     std::ranges::sort(order, std::greater<>());
@@ -237,17 +296,18 @@ void PairPrices::visit(
             precision = flow.without(std::span(&links[k].other, 1), options).upper;
             reached = std::max(reached, precision);
         }
-        if (!first && std::isfinite(precision)) prices[k] = followed(prices[k], precision);
+        if (which != Pass::first && std::isfinite(precision))
+            prices[k] = followed(prices[k], precision);
         if (!solve || !std::isfinite(precision)) continue;
         found.reward += prices[k] * precision;
         found.potential += prices[k] * flow.potential(0);
         found.limit += prices[k] * kappa_(agent);
         add_gain(flow, prices[k], gain);
     }
-    scatter(flow, gain, found);
+    scatter(flow, gain, which, found);
 }
 
-Found PairPrices::pass(const LocalFlow::Options& options, bool first) {
+Found PairPrices::pass(const LocalFlow::Options& options, Pass which) {
     noise_.set_values(values_.head(agents()), values_.tail(std::ssize(problem_.pairs)));
     const GroundCosts costs(noise_, std::min(problem_.coalition_size, 1));
     std::vector<Found> parts(price_parts);
@@ -256,9 +316,17 @@ Found PairPrices::pass(const LocalFlow::Options& options, bool first) {
         found.gain_agents = VectorXd::Zero(agents());
         found.gain_pairs = VectorXd::Zero(std::ssize(problem_.pairs));
         LocalFlow flow(noise_, costs);
-        for (auto u = static_cast<int>(part); u < agents(); u += price_parts)
-            visit(u, flow, options, first, found);
+        Gains& gains = found.gains;
+        for (auto u = static_cast<int>(part); u < agents(); u += price_parts) {
+            const double potential = found.potential, limit = found.limit;
+            visit(u, flow, options, which, found);
+            gains.first.push_back(gains.entries.size());
+            gains.potential.push_back(found.potential - potential);
+            gains.limit.push_back(found.limit - limit);
+        }
     });
+    gains_.clear();
+    for (Found& found : parts) gains_.push_back(std::move(found.gains));
     for (int part = 1; part < price_parts; ++part) {
         const Found& found = parts[static_cast<std::size_t>(part)];
         parts[0].gain_agents += found.gain_agents;
@@ -289,22 +357,27 @@ PairSolution PairPrices::solve() {
     options.most_agents = 600;
     options.most_steps = 12;
     options.most_rounds = 2;
-    const int passes = agents() > many_agents ? 8 : 12;
+    const int passes = agents() > many_agents ? 8 : 10;
     NumberSteps steps;
     VectorXd gain(costs_.size());
     for (best_.passes = 0; best_.passes < passes; ++best_.passes) {
-        const Found found = pass(options, best_.passes == 0);
+        const Found found = pass(options,
+                                 best_.passes == 0            ? Pass::first
+                                 : best_.passes + 1 == passes ? Pass::last
+                                                              : Pass::middle);
         keep_feasible();
         gain << found.gain_agents, found.gain_pairs;
         if (!(found.limit > 0)) break;
-        bound_.add(gain.cwiseQuotient(costs_) / found.limit, found.potential / found.limit);
+        constexpr double negligible = 1e-3;
+        if (best_.passes + 1 < passes)
+            least_entry_ = negligible * gain.cwiseQuotient(costs_).maxCoeff() / agents();
         mean_excess_ = found.reward / found.limit;
         const double unit = costs_.dot(values_) / gain.dot(values_);
         steps.take(unit * gain.cwiseQuotient(costs_), haste, values_);
         const double least = least_share * values_.head(agents()).mean();
         values_ = values_.cwiseMax(least).cwiseMin(most_);
     }
-    best_.lower_bound = bound_.largest();
+    best_.lower_bound = PriceBound(std::move(gains_), costs_.size(), least_entry_).largest();
     return std::move(best_);
 }
 

@@ -34,7 +34,7 @@ TEST(LargeDesign, OfPairsKeepsEveryLimitWithLessNoiseThanLdp) {
     EXPECT_GT(design.objective_error, 0);
     EXPECT_LT(design.objective_error, 0.05 * design.objective);
     EXPECT_LT(design.objective, 0.95 * independent_objective(input));
-    EXPECT_GT(design.lower_bound, 0.7 * design.objective);
+    EXPECT_GT(design.lower_bound, 0.85 * design.objective);
     EXPECT_LT(design.lower_bound, design.objective + 5 * design.objective_error);
     EXPECT_TRUE(std::isnan(design_of("corn-hbc", input).lower_bound));
 }

@@ -71,7 +71,7 @@ TEST(PairPrices, KeepEveryLimitAndAreNearTheOptimum) {
         EXPECT_LE(found.lower_bound, best.value * (1 + 1e-6)) << "coalitions of " << size;
         EXPECT_GE(found.value, best.lower_bound * (1 - 1e-6)) << "coalitions of " << size;
         EXPECT_LE(found.value, 1.1 * best.value) << "coalitions of " << size;
-        EXPECT_GE(found.lower_bound, 0.6 * best.value) << "coalitions of " << size;
+        EXPECT_GE(found.lower_bound, 0.8 * best.value) << "coalitions of " << size;
     }
 }
 
