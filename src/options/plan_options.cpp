@@ -458,7 +458,10 @@ training: it spends 2% of mu^2, and the ledger counts it
 
 The rule is for one record or person protected, noise on gradients that is independent between rounds, and a fixed
 mixing matrix. Elsewhere (and with `--view`, `--secure-sum`, `--noise-std` and `--plan`) the default is `off`, and
-`--tune auto` is refused with the reason.)",
+`--tune auto` is refused with the reason.
+
+Under Open MPI's mpirun write `--tune=off`: it takes `--tune off` for an option of its own, and complains of a missing
+file "off".)",
               .ranks_must_agree = true},
              tuning()},
             {{.name = "participation",

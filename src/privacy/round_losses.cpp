@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <boost/math/quadrature/gauss.hpp>
@@ -372,7 +373,8 @@ MeanLaw on_halves(const MeanLaw& law) {
 struct PairsApart {
     const double *mass, *other_mass;    // of each
     const double *above, *other_above;  // or null
-    std::size_t count;
+    std::ptrdiff_t count;
+    double times;  // that each counts
 };
 
 /// Adds the means of pairs, which lie between `excess` above the ratio of a cell's lower end, and
@@ -384,25 +386,27 @@ void add_means(const PairsApart& pairs,
                double step,
                double* mass,
                double* moment) {
-    const double grow = std::expm1(step);
-    if (pairs.above == nullptr) {
-        const double share = std::clamp(excess / grow, 0.0, 1.0);
-        for (std::size_t i = 0; i < pairs.count; ++i) {
-            const double both = pairs.mass[i] * pairs.other_mass[i];
-            mass[i] += both * (1 - share);
-            mass[i + 1] += both * share;
+    constexpr std::ptrdiff_t most = 512;  // fit the first cache
+    using Block = Eigen::Array<double, Eigen::Dynamic, 1, 0, most, 1>;
+    using In = Eigen::Map<const Eigen::ArrayXd>;
+    using Out = Eigen::Map<Eigen::ArrayXd>;
+    const double grow = std::expm1(step), shrink = 1 / (1 + grow);
+    const double share = std::clamp(excess / grow, 0.0, 1.0);
+    for (std::ptrdiff_t at = 0; at < pairs.count; at += most) {
+        const std::ptrdiff_t n = std::min(most, pairs.count - at);
+        const Block both = pairs.times * In(pairs.mass + at, n) * In(pairs.other_mass + at, n);
+        if (pairs.above == nullptr) {
+            Out(mass + at, n) += both * (1 - share);
+            Out(mass + at + 1, n) += both * share;
+            continue;
         }
-        return;
-    }
-    const double shrink = 1 / (1 + grow);
-    for (std::size_t i = 0; i < pairs.count; ++i) {
-        const double both = pairs.mass[i] * pairs.other_mass[i];
-        const double there = excess + mine * pairs.above[i] + others * pairs.other_above[i];
-        const double next = there >= grow ? both : 0, here = both - next;
-        mass[i] += here;
-        mass[i + 1] += next;
-        moment[i] += here * there;
-        moment[i + 1] += next * (there - grow) * shrink;
+        const Block there =
+            excess + mine * In(pairs.above + at, n) + others * In(pairs.other_above + at, n);
+        const Block next = (there >= grow).select(both, 0.0), here = both - next;
+        Out(mass + at, n) += here;
+        Out(mass + at + 1, n) += next;
+        Out(moment + at, n) += here * there;
+        Out(moment + at + 1, n) += next * (there - grow) * shrink;
     }
 }
 
@@ -424,8 +428,10 @@ MeanLaw mean_of(const MeanLaw& one, const MeanLaw& other, double least) {
     const long last = std::max(one.first + n, other.first + m) + 1;
     sum.mass.assign(static_cast<std::size_t>(last - sum.first + 1), 0.0);
     if (keeps_means) sum.above.assign(sum.mass.size(), 0.0);
-    for (long apart = other.first - one.first - n + 1; apart < other.first - one.first + m;
-         ++apart) {
+    // Of a law with itself, both pairs of two cells have the same mean.
+    const bool twice = &one == &other;
+    const long nearest = other.first - one.first - n + 1;
+    for (long apart = twice ? 0 : nearest; apart < other.first - one.first + m; ++apart) {
         const double distance = step * static_cast<double>(apart);
         // Logarithm of the mean of both lower ends, from the first one's.
         const double level = distance > 0 ? distance + std::log(v + w * std::exp(-distance))
@@ -441,7 +447,8 @@ MeanLaw mean_of(const MeanLaw& one, const MeanLaw& other, double least) {
                    &other.mass[j],
                    keeps_means ? &one.above[i] : nullptr,
                    keeps_means ? &other.above[j] : nullptr,
-                   static_cast<std::size_t>(to - from)},
+                   to - from,
+                   twice && apart > 0 ? 2.0 : 1.0},
                   excess,
                   (1 + excess) / (1 + v / w * std::exp(distance)),
                   (1 + excess) / (1 + w / v * std::exp(-distance)),
