@@ -224,7 +224,7 @@ std::vector<PairFigure> pairs_of(const Findings& findings,
             pair.published = std::move(published[t]);
             pair.argument =
                 argument_of(view,
-                            config.subject.fixed_inputs,
+                            config.subject.inputs,
                             counts_all_messages(subject.process, subject.use.participation, view));
         }
     }
@@ -239,9 +239,11 @@ AccountResult run_account(const AccountConfig& config,
     const auto start = Clock::now();
     Asked asked;
     network.agree([&] { asked = read_asked(config, *subject.process.graph); });
+    AskOptions how = config.how;
+    how.inputs = config.subject.inputs;
     const Findings findings = asked.query.is_search()
-                                  ? search_worst(asked, subject, config.how, network)
-                                  : ask_every_observer(asked, subject, config.how, network);
+                                  ? search_worst(asked, subject, how, network)
+                                  : ask_every_observer(asked, subject, how, network);
     AccountResult result;
     network.agree([&] {
         const auto eavesdropper = against_eavesdropper(subject, asked.targets, config.how.threads);
@@ -280,7 +282,7 @@ AccountResult account_matrices(const std::string& a_file,
         const double mu = sensitivity * std::sqrt(pair.squared.certified());
         pair.guarantee = guarantee_of(PrivacyLoss::gaussian(mu), delta);
         pair.eavesdropper.epsilon = not_a_number;
-        pair.argument = argument_of({View::Kind::neighbours, {}}, true, false);
+        pair.argument = argument_of({View::Kind::neighbours, {}}, Inputs::fixed, false);
     }
     AccountResult result = account_of_pairs("matrices", std::move(pairs));
     result.eavesdropper.epsilon = not_a_number;

@@ -14,6 +14,7 @@
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_record.hpp"
 #include "sotto/views/view_record.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -23,8 +24,8 @@ struct SubjectConfig {
     long dimension = 1;                 ///< parameters of the model, for what is left to the plan
     std::optional<double> sensitivity;  ///< Delta, instead of what adjacency and clip imply
     double l2 = 0;                      ///< regularisation of the training
-    bool fixed_inputs = false;          ///< independent of messages
-    std::string departures;             ///< "ROUND:a,b;ROUND:c"
+    Inputs inputs = Inputs::adaptive;
+    std::string departures;  ///< "ROUND:a,b;ROUND:c"
 
     /// Whether Delta is given, directly or by the noise, rather than implied by the adjacency.
     [[nodiscard]] bool gives_sensitivity() const {

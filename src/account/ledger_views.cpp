@@ -127,7 +127,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) 
             continue;
         const Argument argument = argument_of(
             view,
-            fixed_inputs_,
+            fixed_inputs_ ? Inputs::fixed : Inputs::adaptive,
             counts_all_messages(run.process, run.phases.front()->use.participation, view));
         entry.argument = argument.text;
         entry.sound = argument.sound;

@@ -109,7 +109,7 @@ SubjectConfig account_config(const AuditConfig& config) {
     SubjectConfig account;
     account.graph = train.graph;
     account.plan = train.plan;
-    account.fixed_inputs = true;
+    account.inputs = Inputs::fixed;
     if (!train.plan.participation.is_secret()) return account;
     // As the run will compute it, with so many records per agent.
     const Exposure exposure = agent_exposure(train.plan.adjacency,

@@ -245,7 +245,7 @@ AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threa
     design.claim_epsilon = claim.epsilon;
     design.argument =
         argument_of(subject.view,
-                    true,
+                    Inputs::fixed,
                     counts_all_messages(subject.process, account.use.participation, subject.view))
             .text;
     const std::optional<MatrixXd> gram = gram_of(subject, design.target);

@@ -166,7 +166,7 @@ SubjectConfig subject_config_of(const RecordedRun& run) {
     config.plan = run.config.plan;
     config.plan.rounds = run.rounds;
     config.l2 = run.config.l2;
-    config.fixed_inputs = has_fixed_inputs(run.config.task);
+    if (has_fixed_inputs(run.config.task)) config.inputs = Inputs::fixed;
     return config;
 }
 

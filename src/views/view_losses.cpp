@@ -8,6 +8,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/privacy/accountant.hpp"
+#include "views/convex_view.hpp"
 #include "views/process_checks.hpp"
 #include "views/tight_sensitivity.hpp"
 #include "views/view_parameter.hpp"
@@ -54,8 +55,8 @@ std::vector<SquaredSensitivity> sampled_losses(const MessageProcess& process,
 bool counts_all_messages(const MessageProcess& process,
                          const Participation& participation,
                          const View& view) {
-    return process.plan->distribution() == StreamDistribution::laplace || participation.is_secret() ||
-           !has_exact_figures(process, view);
+    return process.plan->distribution() == StreamDistribution::laplace ||
+           participation.is_secret() || !has_exact_figures(process, view);
 }
 
 std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
@@ -65,6 +66,8 @@ std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                             const ViewOptions& options) {
     const NoisePlan& plan = *process.plan;
     check_smoothing(process);
+    if (options.inputs == Inputs::convex && !view.sound_for_training())
+        return convex_sensitivity(process, view, targets, use.participation, options);
     if (use.participation.is_secret()) return sampled_losses(process, use, view, targets);
     if (plan.distribution() == StreamDistribution::gaussian)
         return view_sensitivity(

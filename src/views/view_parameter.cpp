@@ -92,10 +92,11 @@ std::string label_of_observers(const std::vector<int>& members) {
     return fmt::format("Agent{} {}", members.size() == 1 ? "" : "s", fmt::join(members, ", "));
 }
 
-Argument argument_of(const View& view, bool fixed_inputs, bool counts_all_messages) {
+Argument argument_of(const View& view, Inputs inputs, bool counts_all_messages) {
     const bool all = view.sound_for_training();
     if (counts_all_messages) return {all ? "all messages seen" : "bound: all messages seen", true};
-    if (fixed_inputs) return {"exact, inputs fixed in advance", true};
+    if (inputs == Inputs::fixed) return {"exact, inputs fixed in advance", true};
+    if (inputs == Inputs::convex && !all) return {"bound: convex and smooth losses", true};
     return {all ? "all messages seen" : "non-adaptive ([U] Theorem 8)", all};
 }
 

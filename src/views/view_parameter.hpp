@@ -6,6 +6,7 @@
 
 #include "sotto/graph/graph.hpp"
 #include "sotto/views/view_record.hpp"
+#include "sotto/views/view_sensitivity.hpp"
 
 namespace sotto {
 
@@ -41,10 +42,11 @@ struct Argument {
 };
 
 /// "all messages seen"; for partial views "exact, inputs fixed in advance" if inputs do not depend
-/// on messages, and "non-adaptive ([U] Theorem 8)" in a training. A figure of all messages is also
+/// on messages, "bound: convex and smooth losses" for those, and "non-adaptive ([U] Theorem 8)" in
+/// any other training. A figure of all messages is also
 /// called exact if inputs are fixed and it is the view's own.
 /// @param counts_all_messages the figure is that of all messages (view_losses): for a partial view
 /// "bound: all messages seen".
-[[nodiscard]] Argument argument_of(const View& view, bool fixed_inputs, bool counts_all_messages);
+[[nodiscard]] Argument argument_of(const View& view, Inputs inputs, bool counts_all_messages);
 
 }  // namespace sotto

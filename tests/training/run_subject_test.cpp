@@ -90,10 +90,10 @@ TEST_F(RecordedRunOf, ATrainingWithAnotherGraphIsRefused) {
 }
 
 TEST_F(RecordedRunOf, ATrainingKnowsWhetherItsInputsWereFixed) {
-    EXPECT_FALSE(subject_config_of(read()).fixed_inputs);
+    EXPECT_EQ(subject_config_of(read()).inputs, Inputs::adaptive);
     RecordedRun run = read();
     run.config.task.task = "averaging";
-    EXPECT_TRUE(subject_config_of(run).fixed_inputs);
+    EXPECT_EQ(subject_config_of(run).inputs, Inputs::fixed);
 }
 
 }  // namespace

@@ -67,14 +67,16 @@ TEST(ArgumentOf, IsSoundForTrainingOnlyWithAllMessages) {
         EXPECT_EQ(argument.text, text);
         EXPECT_EQ(argument.sound, sound) << text;
     };
-    expect(argument_of(all, false, false), "all messages seen", true);
-    expect(argument_of(some, false, false), "non-adaptive ([U] Theorem 8)", false);
-    expect(argument_of({View::Kind::secure_sum, {1}}, true, false),
+    expect(argument_of(all, Inputs::adaptive, false), "all messages seen", true);
+    expect(argument_of(some, Inputs::adaptive, false), "non-adaptive ([U] Theorem 8)", false);
+    expect(argument_of({View::Kind::secure_sum, {1}}, Inputs::fixed, false),
            "exact, inputs fixed in advance",
            true);
-    for (const bool fixed : {false, true}) {
-        expect(argument_of(all, fixed, true), "all messages seen", true);
-        expect(argument_of(some, fixed, true), "bound: all messages seen", true);
+    expect(argument_of(some, Inputs::convex, false), "bound: convex and smooth losses", true);
+    expect(argument_of(all, Inputs::convex, false), "all messages seen", true);
+    for (const Inputs inputs : {Inputs::adaptive, Inputs::fixed, Inputs::convex}) {
+        expect(argument_of(all, inputs, true), "all messages seen", true);
+        expect(argument_of(some, inputs, true), "bound: all messages seen", true);
     }
 }
 

@@ -25,6 +25,8 @@ namespace sotto {
 /// over phases; it bounds every view. Secretly sampled rounds: the same with
 /// pattern_sensitivity_squared, summed over phases in the worst pattern, times the largest
 /// observed_precision.
+/// Partial views of convex losses (ViewOptions::inputs): convex_sensitivity
+/// (views/convex_view.hpp).
 /// @throws as both; PrivacyError for secure sums of messages that depend on the receiver.
 [[nodiscard]] std::vector<SquaredSensitivity> view_losses(const MessageProcess& process,
                                                           const PlanUse& use,

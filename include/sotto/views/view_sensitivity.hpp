@@ -32,9 +32,17 @@ struct SquaredSensitivity {
     [[nodiscard]] static SquaredSensitivity all_messages(double trivial);
 };
 
+/// What inputs follow from.
+enum class Inputs {
+    adaptive,  ///< messages: a training
+    fixed,     ///< nothing in the run: averaging
+    convex     ///< messages, through convex and smooth losses, with steps of at most 2 / smoothness
+};
+
 struct ViewOptions {
     int threads = 1;
     double tight_gap = 1e-5;  ///< relative gap at which the search for the tight sensitivity stops
+    Inputs inputs = Inputs::adaptive;  ///< convex: view_losses bounds partial views by it
 };
 
 /// Whether view_sensitivity knows a view's own figures: not for partial views with momentum or

@@ -32,7 +32,8 @@ namespace {
 
 /// Options for observers, and for the inputs of the accounted messages.
 std::vector<Option<AccountConfig>> observer_options() {
-    constexpr NameTable<bool, 2> inputs{{{{false, "adaptive"}, {true, "fixed"}}}};
+    constexpr NameTable<Inputs, 3> inputs{
+        {{{Inputs::adaptive, "adaptive"}, {Inputs::fixed, "fixed"}, {Inputs::convex, "convex"}}}};
     return {
         {{.name = "view",
           .common = true,
@@ -51,11 +52,16 @@ that does not exist explains how the labels of a graph file are numbered.)",
          bound(&AccountConfig::targets, any_text(among_others("", {"all"})))},
         {{.name = "inputs",
           .help = "adaptive (training: gradients follow messages), fixed (averaging, private "
-                  "means)",
+                  "means), convex (training: convex and smooth losses)",
           .details = R"(
-It changes `argument` only.)"},
+Between adaptive and fixed only `argument` differs. With `convex`, figures of partial views are guarantees for trainings
+whose losses are convex and smooth, and whose steps are at most 2 over the largest curvature of any record's loss: linear
+and logistic regression (curvature: the squared length of a record, a quarter of it), whose gradients are clipped record
+by record or not at all. sotto does not check that, since the records of agents that nobody sees decide it
+([equations](../equations.md#convex-trainings)). For one phase of plain gossip with Gaussian noise on gradients,
+independent between rounds that are not sampled in secret.)"},
          bound(
-             [](auto& c) -> auto& { return c.subject.fixed_inputs; }, words(inputs))},
+             [](auto& c) -> auto& { return c.subject.inputs; }, words(inputs))},
         {{.name = "l2",
           .help = "regularisation of the training, which partial views depend on",
           .details = R"(

@@ -228,6 +228,12 @@ std::string account_report_text(const AccountResult& result,
             record_of({View::Kind::all_messages, {}}, graph)->name,
             record_of({View::Kind::all_messages, {0}}, graph)->name);
     }
+    if (config.subject.inputs == Inputs::convex)
+        text +=
+            "           It holds for steps of at most 2 / the largest curvature of any record's "
+            "loss, "
+            "and gradients\n           that are clipped record by record or not at all, which is "
+            "not checked here.\n";
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("outsider   epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));

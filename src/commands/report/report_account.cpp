@@ -39,8 +39,10 @@ ObserverFigures blank_figures(const RecordedRun& run, View::Kind kind, int small
     figures.kind = kind;
     figures.agents = run.built.topography.graph.agents();
     figures.smallest = smallest;
-    figures.argument = argument_of(
-        {kind, {}}, has_fixed_inputs(run.config.task), accounted_by_all_messages(run, kind));
+    figures.argument =
+        argument_of({kind, {}},
+                    has_fixed_inputs(run.config.task) ? Inputs::fixed : Inputs::adaptive,
+                    accounted_by_all_messages(run, kind));
     return figures;
 }
 

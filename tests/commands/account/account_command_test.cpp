@@ -34,7 +34,7 @@ TEST(AccountOptionsThatAreRead, FillTheQuestionAndItsSubject) {
     EXPECT_EQ(options.account.subject.graph.topology.agents, 6);
     EXPECT_EQ(options.account.subject.plan.mechanism, "ldp");
     EXPECT_EQ(options.account.view, "node:1");
-    EXPECT_TRUE(options.account.subject.fixed_inputs);
+    EXPECT_EQ(options.account.subject.inputs, Inputs::fixed);
     EXPECT_EQ(options.account.how.tight_gap, 1e-3);
     EXPECT_EQ(options.account.subject.l2, 0.5);
     EXPECT_EQ(options.account.subject.departures, "3:1");

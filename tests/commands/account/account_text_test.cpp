@@ -28,8 +28,11 @@ TEST(AccountText, WarnsOfFiguresThatAreNoGuarantee) {
     expect_contains(sums, "  outsider  [G] thm 3\n");
     EXPECT_EQ(sums.find("muffliato"), std::string::npos);
     AccountConfig fixed = config_of("ldp", "node:0");
-    fixed.subject.fixed_inputs = true;
+    fixed.subject.inputs = Inputs::fixed;
     EXPECT_EQ(text_of(fixed).find("not a guarantee"), std::string::npos);
+    fixed.subject.inputs = Inputs::convex;
+    expect_contains(text_of(fixed), "node:0: bound: convex and smooth losses");
+    expect_contains(text_of(fixed), "which is not checked here");
     EXPECT_EQ(text_of(config_of("ldp", "all-messages:0")).find("not a guarantee"),
               std::string::npos);
 }
