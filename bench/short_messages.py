@@ -12,7 +12,7 @@ GRAPHS = [("ring", ["--topology", "ring"]), ("Erdos-Renyi, p 0.5", ["--topology"
 WAYS = [("float64", "float64", 1), ("float32", "float32", 1), ("nibble", "nibble", 1), ("nibble, K = 8", "nibble", 8)]
 SETTING = ["--task", "softmax", "--data", "train-images-idx3-ubyte.gz", "--agents", 20, "--mechanism", "pairs", "--epsilon", 1,
            "--adjacency", "record-add-remove", "--participation", "poisson", "--batch-size", 128, "--clip-norm", 1, "--step-size", 0.5,
-           "--rounds", ROUNDS, "--final-gossip", 0, "--optimality-gap", "off", "--eval-every", ROUNDS, "--tune", "off"]
+           "--rounds", ROUNDS, "--final-gossip", 0, "--optimality-gap", "off", "--eval-every", ROUNDS, "--tune=off"]
 
 
 def training(folder, graph, precision, exchanges, seed):

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/bytes.hpp"
@@ -138,12 +139,10 @@ std::string AgentFiles::read(int agent) const {
 }
 
 std::vector<fs::path> AgentFiles::files_of(std::span<const int> agents) const {
-    std::vector<fs::path> found;
-    for (const File& file : files_)
-        if (std::ranges::any_of(
-                agents, [&](int agent) { return std::ranges::count(files_of(agent), &file) > 0; }))
-            found.push_back(file.path);
-    return found;
+    std::set<fs::path> found;
+    for (const int agent : agents)
+        for (const File* file : files_of(agent)) found.insert(file->path);
+    return {found.begin(), found.end()};
 }
 
 fs::path write_agent_file(const fs::path& folder,

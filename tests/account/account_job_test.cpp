@@ -187,6 +187,18 @@ std::optional<double> published(const PairFigure& pair, const std::string& name)
     return std::nullopt;
 }
 
+TEST(RunAccount, BoundsPartialViewsOfConvexTrainings) {
+    AccountConfig config = config_of("ldp", "node:0");
+    config.subject.inputs = Inputs::convex;
+    const Accounted convex = account(config);
+    EXPECT_TRUE(convex.result.is_guarantee());
+    for (const PairFigure& pair : convex.result.pairs)
+        EXPECT_LE(pair.guarantee.epsilon, pair.eavesdropper.epsilon * (1 + 1e-9));
+    // Shrinking steps would have to be shorter than the page says.
+    config.subject.l2 = 0.1;
+    expect_contains(message_of<ConfigError>([&] { (void)account(config); }), "--inputs convex");
+}
+
 TEST(RunAccount, TellsOfEveryObserverThatItHasAsked) {
     AccountConfig config = config_of("ldp", "all-nodes");
     config.how.threads = 2;
