@@ -58,8 +58,8 @@ Between adaptive and fixed only `argument` differs. With `convex`, figures of pa
 whose losses are convex and smooth, and whose steps are at most 2 over the largest curvature of any record's loss: linear
 and logistic regression (curvature: the squared length of a record, a quarter of it), whose gradients are clipped record
 by record or not at all. sotto does not check that, since the records of agents that nobody sees decide it
-([equations](../equations.md#convex-trainings)). For one phase of plain gossip with Gaussian noise on gradients,
-independent between rounds that are not sampled in secret.)"},
+([equations](../equations.md#convex-trainings)). For one phase of plain gossip without `--l2`, with Gaussian noise on
+gradients, independent between rounds that are not sampled in secret.)"},
          bound(
              [](auto& c) -> auto& { return c.subject.inputs; }, words(inputs))},
         {{.name = "l2",
