@@ -497,4 +497,54 @@ std::string sampled_conversion_text(const SampledConversion& conversion) {
            poisson;
 }
 
+ChoiceConversion convert_choice(const PrivacyLoss& training,
+                                const TrainingCount& count,
+                                double delta) {
+    ChoiceConversion conversion{count, choice_cost({&training, 1}, count, delta), std::nullopt};
+    if (const auto mu = training.mu(); mu && *mu > 0 && !training.infinite())
+        conversion.epsilon_for_the_same = epsilon_of_one(conversion.cost.one, count, delta);
+    return conversion;
+}
+
+std::string choice_conversion_json(const ChoiceConversion& conversion) {
+    const ChoiceCost& cost = conversion.cost;
+    nlohmann::ordered_json json;
+    json["private_choice"] = conversion.count.mean;
+    json["choice_shape"] = conversion.count.shape;
+    json["epsilon"] = number_or_null(cost.epsilon.upper);
+    json["epsilon_lower"] = number_or_null(cost.epsilon.lower);
+    json["delta"] = cost.delta;
+    json["epsilon_one"] = number_or_null(cost.one);
+    json["epsilon_added_up"] = number_or_null(cost.added_up);
+    json["epsilon_by_profile"] = number_or_null(cost.by_profile);
+    json["epsilon_by_renyi"] = number_or_null(cost.by_renyi);
+    json["epsilon_for_the_same"] = number_or_null(conversion.epsilon_for_the_same);
+    return to_text(json);
+}
+
+std::string choice_conversion_text(const ChoiceConversion& conversion) {
+    const ChoiceCost& cost = conversion.cost;
+    const double mean = conversion.count.mean;
+    std::string text = fmt::format(
+        "the best of a secret, random number of trainings, {:g} on average (shape {:g}), each of "
+        "epsilon {:.6g} at delta {:g}:\n"
+        "  epsilon {:.6g} for whoever sees the chosen training alone (certified; none below {:.6g} "
+        "holds for every score)\n"
+        "  epsilon {:.6g} for whoever sees {:g} trainings\n",
+        mean,
+        conversion.count.shape,
+        cost.one,
+        cost.delta,
+        cost.epsilon.upper,
+        cost.epsilon.lower,
+        cost.added_up,
+        mean);
+    if (conversion.epsilon_for_the_same)
+        text +=
+            fmt::format("  with trainings of epsilon {:.6g} the choice costs no more than {:.6g}\n",
+                        *conversion.epsilon_for_the_same,
+                        cost.one);
+    return text;
+}
+
 }  // namespace sotto

@@ -10,6 +10,7 @@
 #include "account/account_subject.hpp"
 #include "account/ledger_views.hpp"
 #include "net/control.hpp"
+#include "privacy/private_choice.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
@@ -93,5 +94,18 @@ void require_sampling_probability(std::string_view option, double probability);
 /// As JSON text, in which figures that differ between phases are null, and as text for people.
 [[nodiscard]] std::string sampled_conversion_json(const SampledConversion& conversion);
 [[nodiscard]] std::string sampled_conversion_text(const SampledConversion& conversion);
+
+/// What it costs to publish the best of a random number of trainings (choice_cost).
+struct ChoiceConversion {
+    TrainingCount count;
+    ChoiceCost cost;
+    /// Where losses are Gaussian: epsilon of one training for which the choice costs `cost.one`.
+    std::optional<double> epsilon_for_the_same;
+};
+[[nodiscard]] ChoiceConversion convert_choice(const PrivacyLoss& training,
+                                              const TrainingCount& count,
+                                              double delta);
+[[nodiscard]] std::string choice_conversion_json(const ChoiceConversion& conversion);
+[[nodiscard]] std::string choice_conversion_text(const ChoiceConversion& conversion);
 
 }  // namespace sotto

@@ -202,6 +202,12 @@ RecordedLedger read_recorded_ledger(const fs::path& directory) {
 
 std::vector<fs::path> runs_in(const fs::path& directory) {
     if (holds_ledger(directory)) return {directory};
+    if (fs::exists(directory / "choice.json"))
+        throw DataError(
+            fmt::format("{}: it is what a private choice released, whose epsilon and delta are in "
+                        "choice.json and add to those of other runs; the directory above it has "
+                        "the ledgers of all its trainings",
+                        directory.string()));
     std::vector<fs::path> runs;
     bool sweep = false;
     for (const std::string_view name : folders_of_runs) {

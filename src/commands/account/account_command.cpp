@@ -171,6 +171,21 @@ poisson_epsilon. Trainings do so with `--participation allocation:t`.)"},
          bound(&AccountOptions::allocation, whole(2L, most_rounds_an_epoch))},
         {{.name = "epochs", .help = "epochs of --allocation"},
          bound(&AccountOptions::epochs, whole(1L, 1'000'000L))},
+        {{.name = "private-choice",
+          .common = true,
+          .help =
+              "K: convert one training, given as above, into the cost of publishing the best of "
+              "a random number of such trainings, K on average",
+          .details = R"(
+It stands beside `--mu`, `--epsilon`, `--noise-multiplier`, `--sampled-rounds` or `--allocation`, which give the loss of one training.
+`sotto sweep --private-choice` makes such a choice ([sweeps](../sweeps.md#a-private-choice)). The JSON has epsilon, of the choice (certified
+from above), epsilon_lower, epsilon_one, epsilon_added_up, of K trainings that somebody sees, epsilon_by_profile and epsilon_by_renyi, and
+epsilon_for_the_same, of trainings whose choice costs epsilon_one.)"},
+         bound(&AccountOptions::private_choice, real_between(1, 1e4))},
+        {{.name = "choice-shape",
+          .help = "shape of the number of trainings, above -1: 1 stops with the same probability "
+                  "after each, less is cheaper and varies more"},
+         bound(&AccountOptions::choice_shape, real_between(-0.99, 10))},
         {{.name = "tight-gap",
           .help = "relative gap to which the tight sensitivity is computed",
           .beside_run = true},
@@ -219,6 +234,12 @@ AccountOptions read_account_options(const OptionTexts& given) {
         account_option_set().read(with_default_clip(with_participation_without_data(given)));
     require_one_source_of_noise(options.account.subject.plan);
     require_covariance_file(options.account.subject.plan);
+    if (options.private_choice && !converts_only(given))
+        throw ConfigError(
+            "--private-choice: converts only, beside --mu, --epsilon, --noise-multiplier, "
+            "--sampled-rounds or --allocation, which give the loss of one training");
+    if (!options.private_choice && given.contains("choice-shape"))
+        throw ConfigError("--choice-shape: needs --private-choice");
     AskedPlan& plan = options.account.subject.plan;
     plan.open.final_gossip =
         leaves_final_gossip_open(given, sees_few_messages(options.account.view));
@@ -242,7 +263,8 @@ bool converts_only(const OptionTexts& given) {
     for (const WrittenGroup& group : account_option_set().written())
         for (const WrittenOption& option : group.options) {
             const bool counts = option.changes_results && option.kind != OptionKind::flag &&
-                                option.name != "epsilon" && option.name != "delta";
+                                option.name != "epsilon" && option.name != "delta" &&
+                                option.name != "private-choice" && option.name != "choice-shape";
             if (counts && given.contains(option.name)) return false;
         }
     return true;
@@ -313,6 +335,17 @@ SampledConversion convert_sampled(const AccountOptions& options, const OptionTex
     return convert_sampled_rounds({&rounds, 1}, plan.delta);
 }
 
+/// Writes what a private choice among trainings of this loss costs.
+void write_choice(const AccountOptions& options,
+                  const PrivacyLoss& training,
+                  const GeneralOptions& general) {
+    const ChoiceConversion choice = convert_choice(training,
+                                                   {*options.private_choice, options.choice_shape},
+                                                   options.account.subject.plan.delta);
+    write_json(general, choice_conversion_json(choice));
+    if (std::FILE* out = report_stream(general)) say(out, "{}", choice_conversion_text(choice));
+}
+
 void convert(const AccountOptions& options,
              const OptionTexts& given,
              const GeneralOptions& general) {
@@ -320,6 +353,8 @@ void convert(const AccountOptions& options,
         throw ConfigError("--mu: --epsilon is given too; give only the one to convert");
     if (converts_sampled_rounds(given)) {
         const SampledConversion sampled = convert_sampled(options, given);
+        if (options.private_choice)
+            return write_choice(options, PrivacyLoss::sampled(sampled.rounds), general);
         write_json(general, sampled_conversion_json(sampled));
         if (std::FILE* out = report_stream(general))
             say(out, "{}", sampled_conversion_text(sampled));
@@ -328,6 +363,8 @@ void convert(const AccountOptions& options,
     const PlanConfig& plan = options.account.subject.plan;
     const Conversion conversion = options.mu ? convert_mu(*options.mu, plan.delta)
                                              : convert_epsilon(plan.epsilon, plan.delta);
+    if (options.private_choice)
+        return write_choice(options, PrivacyLoss::gaussian(conversion.mu), general);
     write_json(general, conversion_json(conversion));
     if (std::FILE* out = report_stream(general)) say(out, "{}", conversion_text(conversion));
 }

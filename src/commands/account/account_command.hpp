@@ -20,6 +20,8 @@ struct AccountOptions {
     std::optional<double> noise_multiplier;
     std::optional<std::string> sampled_rounds;  ///< the same for several phases
     std::optional<long> allocation, epochs;     ///< the same for random allocation
+    std::optional<double> private_choice;       ///< to convert into what a choice costs
+    double choice_shape = 1;
     std::optional<std::string> by_distance;
     int asked_threads = 0;
 
@@ -34,7 +36,7 @@ struct AccountOptions {
 [[nodiscard]] AccountOptions read_account_options(const OptionTexts& given);
 
 /// Whether the options only ask for a conversion: `--mu`, secretly sampled rounds, or `--epsilon`
-/// without other options that change results (`--delta` may stand).
+/// without other options that change results (`--delta` and those of a private choice may stand).
 [[nodiscard]] bool converts_only(const OptionTexts& given);
 /// Whether the options ask for a conversion of secretly sampled rounds.
 [[nodiscard]] bool converts_sampled_rounds(const OptionTexts& given);

@@ -79,13 +79,19 @@ int sweep_on(Network& network, const SweepTask& task) {
             say(report, "{}", sweep_report_text(config, result));
             std::fflush(report);
         }
-        if (result.first_failure)
-            throw Error(static_cast<ExitCode>(result.first_failure->exit_code),
-                        fmt::format("{} of {} trainings failed (column error of {}); the first: {}",
-                                    result.failed,
-                                    result.trainings,
-                                    (config.directory / "runs.csv").string(),
+        if (!result.first_failure) return;
+        const auto code = static_cast<ExitCode>(result.first_failure->exit_code);
+        if (config.private_choice)
+            throw Error(code,
+                        fmt::format("private-choice: a training failed, so nothing is released; "
+                                    "run the same command again once this is mended: {}",
                                     result.first_failure->error));
+        throw Error(code,
+                    fmt::format("{} of {} trainings failed (column error of {}); the first: {}",
+                                result.failed,
+                                result.trainings,
+                                (config.directory / "runs.csv").string(),
+                                result.first_failure->error));
     });
     return static_cast<int>(result.interrupted ? ExitCode::interrupted : ExitCode::ok);
 }

@@ -225,6 +225,26 @@ std::vector<Option<SweepConfig>> choices() {
           .help = "{}: keep the run directories as well as the figures",
           .reproduces_run = false},
          bound(&SweepConfig::keep_runs, on_off())},
+        {{.name = "private-choice",
+          .common = true,
+          .help = "K: train a secret, random number of configurations, K on average, and release "
+                  "the best alone, at the cost of about two trainings",
+          .details = R"(
+Every training is of a configuration drawn from all combinations of values in FILE. What the folder `released` then holds is protected by
+the epsilon that the command prints before it starts, whoever reads it; the rest of DIR is not ([sweeps](../sweeps.md#a-private-choice)).
+Several values of `--choose` are drawn from like all others. `sotto account --private-choice` computes the cost alone.)",
+          .reproduces_run = false},
+         bound(&SweepConfig::private_choice, real_between(1, 1e4))},
+        {{.name = "choice-shape",
+          .help = "shape of the number of trainings, above -1: 1 stops with the same probability "
+                  "after each, less is cheaper and varies more",
+          .reproduces_run = false},
+         bound(&SweepConfig::choice_shape, real_between(-0.99, 10))},
+        {{.name = "choice-data",
+          .help = "{}: what the scores of a private choice are of; held-out records are protected "
+                  "by noise, test data must be public",
+          .reproduces_run = false},
+         bound(&SweepConfig::choice_data, words(choice_data_names))},
         {{.name = "plot",
           .common = true,
           .help = "option on the x axis of results.svg (needs gnuplot)",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "options/option_set.hpp"
+#include "sotto/core/names.hpp"
 
 namespace sotto {
 /// An option of `sotto train` and its value, as a user writes them.
@@ -26,6 +27,14 @@ struct SweepVariant {
     std::vector<SweepSetting> settings;  ///< each option once
 };
 
+/// The records that give the scores of a private choice.
+enum class ChoiceData {
+    held_out,  ///< a part of the training data; the score gets noise
+    test_data  ///< those of `test-data`, which are then public: nobody's record is protected
+};
+inline constexpr NameTable<ChoiceData, 2> choice_data_names{
+    {{{ChoiceData::held_out, "held-out"}, {ChoiceData::test_data, "public-test-data"}}}};
+
 /// The content of a sweep file (docs/sweeps.md).
 struct SweepConfig {
     std::vector<SweepVariant> variants;
@@ -41,6 +50,11 @@ struct SweepConfig {
     double validation_fraction = 0.2;
     bool keep_runs = true;            ///< keep the run directories
     std::optional<std::string> plot;  ///< option on the x axis of a picture
+    /// Expected number of trainings of a private choice among all combinations of values; none: a
+    /// sweep whose results are all shown.
+    std::optional<double> private_choice;
+    double choice_shape = 1;                        ///< TrainingCount::shape
+    ChoiceData choice_data = ChoiceData::held_out;  ///< that gives the scores of such a choice
     std::filesystem::path directory;
     int threads = 1;  ///< of one training
     /// Digests of the files that options name (file_digests), set by run_sweep. Trainings that use

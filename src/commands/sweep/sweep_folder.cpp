@@ -158,7 +158,11 @@ void SweepFolder::keep(const SweepTraining& training, const SweepOutcome& outcom
 void SweepFolder::forget_failure(const SweepTraining& training) const {
     if (const auto ended = outcome(training);
         ended && ended->status == SweepOutcome::Status::failed)
-        fs::remove(outcome_file(training));
+        forget(training);
+}
+
+void SweepFolder::forget(const SweepTraining& training) const {
+    fs::remove(outcome_file(training));
 }
 
 void SweepFolder::remove_claims() const {

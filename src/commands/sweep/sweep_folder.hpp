@@ -64,6 +64,8 @@ class SweepFolder {
     void keep(const SweepTraining& training, const SweepOutcome& outcome) const;
     /// Forgets a failure, which may not happen again. A divergence stays: it would repeat.
     void forget_failure(const SweepTraining& training) const;
+    /// Forgets how it ended.
+    void forget(const SweepTraining& training) const;
     void remove_claims() const;
 
     /// False once a process has called stop(): the trainings it claimed may never end.

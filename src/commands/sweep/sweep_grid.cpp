@@ -190,6 +190,35 @@ std::vector<SweepTraining> test_trainings(const SweepConfig& config,
     return trainings_of(config, cells, cell, candidate, false);
 }
 
+std::vector<OptionValues> configurations_of(const std::vector<SweepCell>& cells) {
+    std::vector<OptionValues> all;
+    for (const SweepCell& cell : cells)
+        for (const OptionValues& candidate : cell.candidates) {
+            all.push_back(cell.fixed);
+            all.back().insert(all.back().end(), candidate.begin(), candidate.end());
+        }
+    return all;
+}
+
+SweepCell drawn_cell(const std::vector<SweepCell>& cells, const std::vector<std::size_t>& drawn) {
+    const std::vector<OptionValues> all = configurations_of(cells);
+    SweepCell cell{.variant = "drawn", .fixed = {}, .varied = {}, .candidates = {}, .scales = {}};
+    for (const std::size_t configuration : drawn) cell.candidates.push_back(all.at(configuration));
+    return cell;
+}
+
+std::vector<SweepTraining> drawn_trainings(const SweepConfig& config,
+                                           const std::vector<SweepCell>& cells) {
+    const bool held_out = config.choice_data == ChoiceData::held_out;
+    std::vector<SweepTraining> trainings;
+    for (std::size_t k = 0; k < cells.front().candidates.size(); ++k) {
+        trainings.push_back(
+            training_of(config, cells.front(), 0, k, config.seeds.front(), held_out));
+        trainings.back().key += fmt::format("-{}", k);
+    }
+    return trainings;
+}
+
 const std::string* value_of(const OptionValues& values, const std::string& option) {
     const auto found = std::ranges::find(values, option, &OptionValue::first);
     return found == values.end() ? nullptr : &found->second;

@@ -44,6 +44,16 @@ struct SweepTraining {
                                                         std::size_t cell,
                                                         std::size_t candidate);
 
+/// The options of every combination of values, cell by cell.
+[[nodiscard]] std::vector<OptionValues> configurations_of(const std::vector<SweepCell>& cells);
+/// One cell with a candidate for each of the drawn configurations, which may repeat.
+[[nodiscard]] SweepCell drawn_cell(const std::vector<SweepCell>& cells,
+                                   const std::vector<std::size_t>& drawn);
+/// A training for every candidate of the only cell, with the sweep's only seed. Equal candidates
+/// have trainings of their own. They test on held-out records, or on the test data.
+[[nodiscard]] std::vector<SweepTraining> drawn_trainings(const SweepConfig& config,
+                                                         const std::vector<SweepCell>& cells);
+
 /// The value of an option; null if it has none.
 [[nodiscard]] const std::string* value_of(const OptionValues& values, const std::string& option);
 /// The label of a line in a picture or a row in a table: "pairs", "pairs, rounds 100".

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "account/composed_runs.hpp"
+#include "commands/sweep/private_sweep.hpp"
 #include "commands/sweep/sweep_file.hpp"
 #include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_grid.hpp"
@@ -101,6 +102,7 @@ class SweepRunner {
         config_.files = shared_digests(config_, network_);
         network_.agree([&] { prepare(); });
         folder_.emplace(config_.directory, network_);
+        if (config_.private_choice) draw();
         network_.agree([&] {
             if (leader()) count_finished_trainings();
         });
@@ -118,12 +120,34 @@ class SweepRunner {
 
     /// Makes the cells, and checks every configuration before the first training.
     void prepare() {
+        if (config_.private_choice) {
+            cells_ = sweep_cells(config_);
+            if (config_.choice_data == ChoiceData::held_out)
+                config_.choose_by = noisy_accuracy_name;
+            plan_ = plan_choice(config_, cells_, read_);
+            if (leader()) observer_.on_choice(config_, *plan_);
+            return;
+        }
         board_.emplace(config_);
         require_other_seeds(config_);
         for (const SweepTraining& training : board_->open()) (void)read_(training.ini);
         for (std::size_t c = 0; c < board_->cells().size(); ++c)
             for (const SweepTraining& training : test_trainings(config_, board_->cells(), c, 0))
                 (void)read_(training.ini);
+    }
+
+    /// Process 0 draws the trainings of a private choice, for all. COLLECTIVE.
+    void draw() {
+        std::string words;
+        network_.agree([&] {
+            if (!leader()) return;
+            for (const std::size_t drawn : draw_choice(config_, cells_))
+                words += fmt::format("{} ", drawn);
+        });
+        std::istringstream numbers(network_.broadcast(words, most_document_bytes));
+        std::vector<std::size_t> drawn;
+        for (std::size_t number = 0; numbers >> number;) drawn.push_back(number);
+        board_.emplace(config_, drawn_cell(cells_, drawn));
     }
 
     /// Counts what earlier starts have done, and forgets their failures before another process
@@ -179,15 +203,16 @@ class SweepRunner {
         const ScratchFolder scratch(directory);
         Pulse pulse(observer_, [&] { report(false); });
         observer_.on_stops_answered(false);
-        const auto outcome = train_once([&] { return read_(training.ini); },
-                                        directory,
-                                        [&] { folder_->discard_run(training); },
-                                        config_.threads,
-                                        pulse,
-                                        stop_requested_);
+        auto outcome = train_once([&] { return read_(training.ini); },
+                                  directory,
+                                  [&] { folder_->discard_run(training); },
+                                  config_.threads,
+                                  pulse,
+                                  stop_requested_);
         observer_.on_stops_answered(true);
         if (!outcome) return;
-        if (config_.keep_runs)
+        if (plan_ && plan_->score_deviation > 0) hide_held_out(*outcome, plan_->score_deviation);
+        if (config_.keep_runs || plan_)
             scratch.flush();
         else
             folder_->discard_run(training);
@@ -201,6 +226,13 @@ class SweepRunner {
         result_.results = board_->results();
         count_outcomes(result_);
         result_.seconds = seconds_since(start_);
+        if (plan_) {
+            if (!result_.interrupted && !result_.first_failure)
+                result_.chosen = release_choice(
+                    config_, *plan_, result_.cells.front(), result_.results.front(), *folder_);
+            folder_->remove_claims();
+            return;
+        }
         write_file_atomically(config_.directory / "runs.csv", trainings_csv(config_, result_));
         write_file_atomically(config_.directory / "results.csv", cells_csv(config_, result_));
         if (config_.plot) result_.picture = draw_sweep(config_, result_);
@@ -235,6 +267,8 @@ class SweepRunner {
     const Clock::time_point start_ = Clock::now();
     Clock::time_point reported_ = start_;
     SweepResult result_;
+    std::vector<SweepCell> cells_;  // of a private choice, as is the plan
+    std::optional<ChoicePlan> plan_;
     std::optional<SweepBoard> board_;
     std::optional<SweepFolder> folder_;
 };
@@ -274,6 +308,12 @@ SweepBoard::SweepBoard(SweepConfig config)
     for (std::size_t c = 0; c < cells_.size(); ++c)
         for (std::size_t k = 0; k < cells_[c].candidates.size(); ++k)
             if (cells_[c].candidates.size() > 1) add_candidate(c, k, false);
+}
+
+SweepBoard::SweepBoard(SweepConfig config, SweepCell drawn)
+    : config_(std::move(config)), cells_{std::move(drawn)}, results_(1) {
+    add_rows(results_.front().validation, drawn_trainings(config_, cells_));
+    config_.seeds.clear();
 }
 
 void SweepBoard::update(const OutcomeOf& outcome_of) {
@@ -350,6 +390,7 @@ std::map<std::string, double> metrics_of(const TrainResult& trained, const Train
     std::map<std::string, double> metrics;
     for (const std::string& name : sweep_metrics())
         metrics[name] = summary.at(name).is_null() ? not_a_number : summary.at(name).get<double>();
+    metrics[test_records_name] = trained.baselines.test_records;
     return metrics;
 }
 
@@ -409,6 +450,10 @@ void SweepProgress::on_start(std::size_t cells, long trainings, long known, bool
     say(report_, "\n");
     std::fflush(report_);
     bar_.restart();
+}
+
+void SweepProgress::on_choice(const SweepConfig& config, const ChoicePlan& plan) {
+    if (report_ != nullptr) say(report_, "{}", choice_plan_text(config, plan));
 }
 
 void SweepProgress::on_progress(long finished, long left, bool at_least) {

@@ -32,6 +32,8 @@ class SweepListener {
     /// Called on every process. @param soon whether stop requests are answered soon from now on:
     /// true between rounds and trainings, false while a training is prepared.
     virtual void on_stops_answered(bool /*soon*/) {}
+    /// A private choice is planned; on_start follows.
+    virtual void on_choice(const SweepConfig&, const ChoicePlan&) {}
 };
 
 /// Reads and checks the options of a training. @throws ConfigError.
@@ -44,6 +46,8 @@ using ReadTrainConfig = std::function<TrainConfig(const std::string& ini)>;
 /// Outcomes are in DIR/trainings, run directories in DIR/runs. Process 0 writes DIR/runs.csv (one
 /// row per training) and DIR/results.csv (one row per cell: means over the seeds, with half widths
 /// of 95% intervals of Student's t).
+/// With SweepConfig::private_choice, the trainings are drawn and the best alone is released
+/// (private_sweep.hpp); there are no tables.
 /// @throws ConfigError before the first training, for wrong options, or a folder that is in use or
 /// not shared.
 [[nodiscard]] SweepResult run_sweep(const SweepConfig& config,
@@ -64,6 +68,9 @@ class SweepBoard {
 
     /// @throws ConfigError as sweep_cells does.
     explicit SweepBoard(SweepConfig config);
+    /// Of a private choice: the best of the trainings of one cell (drawn_cell) is chosen, and
+    /// nothing is measured.
+    SweepBoard(SweepConfig config, SweepCell drawn);
 
     /// Reads outcomes and advances the cells. It asks about each training until it has ended, then
     /// never again.
@@ -118,6 +125,7 @@ class SweepProgress : public SweepListener {
     void on_start(std::size_t cells, long trainings, long known, bool at_least) override;
     void on_progress(long finished, long left, bool at_least) override;
     void on_stops_answered(bool soon) override;
+    void on_choice(const SweepConfig& config, const ChoicePlan& plan) override;
     void finish() { bar_.finish(); }
 
   private:

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "commands/sweep/private_sweep.hpp"
 #include "core/json.hpp"
 #include "core/numbers.hpp"
 #include "core/picture.hpp"
@@ -67,6 +68,7 @@ Json privacy_json(const SweepResult& result) {
 }  // namespace
 
 std::string sweep_report_json(const SweepConfig& config, const SweepResult& result) {
+    if (result.chosen) return choice_json(config, *result.chosen);
     Json json;
     json["cells"] = result.cells.size();
     json["trainings"] = result.trainings;
@@ -84,6 +86,9 @@ std::string sweep_report_json(const SweepConfig& config, const SweepResult& resu
 }
 
 std::string sweep_report_text(const SweepConfig& config, const SweepResult& result) {
+    if (result.chosen) return choice_text(config, *result.chosen);
+    const char* interrupted = "INTERRUPTED: run the same command again to go on where it stopped\n";
+    if (config.private_choice) return result.interrupted ? interrupted : "";
     std::string text;
     std::size_t width = 4;
     for (const SweepCell& cell : result.cells) width = std::max(width, cell_name(cell, "").size());
@@ -107,8 +112,7 @@ std::string sweep_report_text(const SweepConfig& config, const SweepResult& resu
                         (config.directory / "runs.csv").string());
     if (!result.picture.empty()) text += fmt::format("picture    {}\n", result.picture);
     text += privacy_line(config.directory, result);
-    if (result.interrupted)
-        text += "INTERRUPTED: run the same command again to go on where it stopped\n";
+    if (result.interrupted) text += interrupted;
     return text;
 }
 

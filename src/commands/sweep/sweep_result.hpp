@@ -7,6 +7,7 @@
 
 #include "commands/sweep/sweep_folder.hpp"
 #include "commands/sweep/sweep_grid.hpp"
+#include "privacy/private_choice.hpp"
 #include "sotto/privacy/privacy_loss.hpp"
 
 namespace sotto {
@@ -33,6 +34,22 @@ struct SweepPrivacy {
     double epsilon = 0, delta = 0;
 };
 
+/// What is known of a private choice before its first training, from public options alone.
+struct ChoicePlan {
+    ChoiceCost cost;
+    /// Standard deviation of the noise on the number of held-out records that a model predicts
+    /// correctly; 0: scores are of public test data.
+    double score_deviation = 0;
+    std::string unit;  ///< what is protected, in words
+};
+
+/// The training that a private choice releases.
+struct ChosenTraining {
+    OptionValues options;
+    double score = 0;  ///< of `choose_by`, with its noise if it is of held-out records
+    ChoicePlan plan;
+};
+
 struct SweepResult {
     std::vector<SweepCell> cells;
     std::vector<CellResult> results;  ///< one per cell
@@ -45,7 +62,8 @@ struct SweepResult {
     /// Of all trainings of the sweep, validation included, for any data owner
     /// (ComposedRuns::anybody). None if nothing was trained, or the runs cannot be composed.
     std::optional<SweepPrivacy> privacy;
-    std::string privacy_problem;  ///< why there is none
+    std::string privacy_problem;           ///< why there is none
+    std::optional<ChosenTraining> chosen;  ///< privately; cells and results then stay secret
 };
 
 /// Fills in done, diverged, failed and the first failure, in the order of the cells. A further

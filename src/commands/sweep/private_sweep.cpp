@@ -1,0 +1,331 @@
+#include "commands/sweep/private_sweep.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/files.hpp"
+#include "core/json.hpp"
+#include "core/numbers.hpp"
+#include "net/memory_network.hpp"
+#include "noise/normal_stream.hpp"
+#include "sotto/core/error.hpp"
+#include "sotto/core/hash.hpp"
+#include "training/prepare_run.hpp"
+#include "training/train_result.hpp"
+#include "trust/secret.hpp"
+
+namespace sotto {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> mechanisms_with_secret_models{
+    "none", "zip-dl", "homomorphic"};
+
+fs::path draws_file(const SweepConfig& config) { return config.directory / "draws.json"; }
+fs::path released_folder(const SweepConfig& config) { return config.directory / "released"; }
+fs::path choice_file(const SweepConfig& config) { return released_folder(config) / "choice.json"; }
+
+TrainingCount count_of(const SweepConfig& config) {
+    return {config.private_choice.value(), config.choice_shape};
+}
+
+void require_choosable(const SweepConfig& config) {
+    if (config.seeds.size() != 1)
+        throw ConfigError(fmt::format(
+            "seed: a private choice draws its trainings itself, with fresh noise, and needs one "
+            "seed for what they share, not {}",
+            config.seeds.size()));
+    if (config.plot)
+        throw ConfigError(
+            "plot: a private choice shows one training only; leave out plot, or private-choice");
+}
+
+/// @param text of the training, for messages.
+void require_choosable(const TrainConfig& training, ChoiceData data) {
+    const auto refuse = [](std::string_view option, std::string_view why) {
+        throw ConfigError(fmt::format("{}: {} in a private choice", option, why));
+    };
+    if (training.noise_seed)
+        refuse("noise-seed", "it would repeat the noise, which must be fresh in every training,");
+    if (std::ranges::find(mechanisms_with_secret_models, training.plan.mechanism) !=
+        mechanisms_with_secret_models.end())
+        refuse("mechanism",
+               fmt::format("the models of {} are as secret as the data and cannot be released",
+                           training.plan.mechanism));
+    if (training.task.standardise == Standardise::public_moments)
+        refuse("standardise",
+               "public moments of the data would be released with the model, at no counted cost; "
+               "use private or --bounds");
+    if (data == ChoiceData::test_data && !training.task.test_data)
+        refuse("choice-data", "public-test-data needs test-data, which no training has");
+    if (data == ChoiceData::held_out && protects_agents(training.plan.adjacency))
+        refuse("choice-data",
+               "held-out records of an agent would all have to be hidden at once, which no count "
+               "of records survives; use public-test-data with adjacency agent");
+}
+
+/// The losses that somebody who sees a whole training has about any agent.
+void add_losses(std::vector<PrivacyLoss>& losses, const PreparedRun& prepared) {
+    const Ledger& ledger = prepared.ledger;
+    const long rounds = prepared.run.config.plan.rounds;
+    const PrivacyLosses all = ledger.losses_after(rounds);
+    std::vector<PrivacyLoss> own;
+    for (int place = 0; place < prepared.run.members.size(); ++place)
+        own.push_back(all.worst_of(prepared.run.members.number(place), ledger.delta()));
+    const bool gaussian =
+        std::ranges::all_of(own, [](const PrivacyLoss& loss) { return loss.mu().has_value(); });
+    if (gaussian) own = {dominating(own)};
+    for (PrivacyLoss& loss : own)
+        if (std::ranges::find(losses, loss) == losses.end()) losses.push_back(std::move(loss));
+}
+
+/// What all trainings must share.
+struct CommonGround {
+    double delta = 0;
+    Adjacency adjacency = Adjacency::agent;
+    std::string unit_column;
+    bool operator==(const CommonGround&) const = default;
+};
+
+CommonGround ground_of(const PreparedRun& prepared) {
+    const PrivacyRecord& record = prepared.ledger.record();
+    return {prepared.ledger.delta(), record.adjacency, record.unit_column};
+}
+
+void require_score(const PreparedRun& prepared, ChoiceData data) {
+    if (data != ChoiceData::held_out) return;
+    if (std::isnan(prepared.run.targets.constant_accuracy))
+        throw ConfigError(
+            "choice-data: the score of held-out records is how many a model predicts correctly, "
+            "and this task has no classes; use public-test-data with test data that are public");
+    if (!prepared.ledger.record().unit_column.empty())
+        throw ConfigError(
+            "choice-data: a person may have many held-out records, and the noise of the score "
+            "hides one; use public-test-data with --unit-column");
+}
+
+/// Digest of everything that the drawn numbers mean.
+std::string digest_of(const SweepConfig& config, const std::vector<SweepCell>& cells) {
+    Hasher hasher("sotto.private.choice.v1");
+    std::vector<std::size_t> all(configurations_of(cells).size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
+    for (const SweepTraining& training : drawn_trainings(config, {drawn_cell(cells, all)}))
+        hasher.add(std::string_view(training.key));
+    hasher.add(std::string_view(fmt::format("{} {}", *config.private_choice, config.choice_shape)));
+    return to_hex(hasher.finish());
+}
+
+/// Uniform in [0, 1), from the operating system's generator.
+double secret_uniform() {
+    ensure_sodium();
+    std::uint64_t bits = 0;
+    randombytes_buf(&bits, sizeof bits);
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+std::vector<std::size_t> new_draws(const SweepConfig& config, std::size_t configurations) {
+    std::vector<std::size_t> drawn;
+    const long count = draw_trainings(count_of(config), secret_uniform());
+    for (long k = 0; k < count; ++k)
+        drawn.push_back(randombytes_uniform(static_cast<std::uint32_t>(configurations)));
+    return drawn;
+}
+
+}  // namespace
+
+ChoicePlan plan_choice(const SweepConfig& config,
+                       const std::vector<SweepCell>& cells,
+                       const std::function<TrainConfig(const std::string&)>& read) {
+    require_choosable(config);
+    std::vector<PrivacyLoss> losses;
+    std::optional<CommonGround> ground;
+    double least = infinity, tails = 0;  // over the trainings
+    std::string unit;
+    std::vector<std::size_t> all(configurations_of(cells).size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
+    for (const SweepTraining& training : drawn_trainings(config, {drawn_cell(cells, all)})) {
+        const TrainConfig training_config = read(training.ini);
+        require_choosable(training_config, config.choice_data);
+        const auto network =
+            make_memory_network(std::max(1, agents_of(training_config.graph)), config.threads);
+        TrainingListener silent;
+        const PreparedRun prepared = prepare_run(training_config, *network, {}, silent);
+        require_score(prepared, config.choice_data);
+        const CommonGround own = ground_of(prepared);
+        if (ground && *ground != own)
+            throw ConfigError(
+                "private-choice: the trainings differ in delta, adjacency or unit-column; all "
+                "must protect the same at the same delta");
+        ground = own;
+        unit = protected_unit(own.adjacency, own.unit_column);
+        add_losses(losses, prepared);
+        const long rounds = prepared.run.config.plan.rounds;
+        least = std::min(least, prepared.ledger.largest_after(rounds).epsilon);
+        tails = std::max(tails, prepared.ledger.tails(rounds).delta);
+    }
+    const double delta = ground.value().delta;
+    if (!(delta > 0))
+        throw ConfigError(
+            "private-choice: trainings with Laplace noise have no delta, which the cost of a "
+            "choice is stated at; use a mechanism with Gaussian noise");
+    if (!std::isfinite(least) || !(least > 0))
+        throw ConfigError("private-choice: every training needs noise and a finite epsilon");
+    ChoicePlan plan{{}, 0, unit};
+    if (config.choice_data == ChoiceData::held_out) {
+        const double mu = gdp_mu(least, delta);
+        plan.score_deviation = 1 / mu;
+        losses.push_back(PrivacyLoss::gaussian(mu));
+    }
+    // Every training adds its tails.
+    plan.cost = choice_cost(losses, count_of(config), delta - *config.private_choice * tails);
+    plan.cost.delta = delta;
+    return plan;
+}
+
+std::vector<std::size_t> draw_choice(const SweepConfig& config,
+                                     const std::vector<SweepCell>& cells) {
+    const fs::path file = draws_file(config);
+    if (fs::exists(choice_file(config)))
+        throw ConfigError(
+            fmt::format("output: {} says that the choice has been made; one more reveals more (use "
+                        "another --output, and add the epsilons and deltas of both)",
+                        choice_file(config).string()));
+    const std::string digest = digest_of(config, cells);
+    const std::size_t configurations = configurations_of(cells).size();
+    if (!fs::exists(file)) {
+        const Json json{{"format", "sotto-private-choice"},
+                        {"of", digest},
+                        {"drawn", new_draws(config, configurations)}};
+        write_file_atomically(file, to_text(json), Readers::owner);
+    }
+    const std::string text = read_file(file);
+    const JsonDocument document(text);
+    if (document.root().at("of").text() != digest)
+        throw ConfigError(
+            fmt::format("output: {} holds a choice among other trainings; use another --output",
+                        config.directory.string()));
+    std::vector<std::size_t> drawn;
+    for (const int number : document.root().at("drawn").integers())
+        drawn.push_back(static_cast<std::size_t>(number));
+    if (drawn.empty() || std::ranges::max(drawn) >= configurations)
+        throw DataError(fmt::format("{}: it is damaged", file.string()));
+    return drawn;
+}
+
+void hide_held_out(SweepOutcome& outcome, double deviation) {
+    if (outcome.status != SweepOutcome::Status::done) return;
+    const double records = outcome.metrics.at(test_records_name);
+    const double right = std::round(outcome.metrics.at("test_accuracy_mean_model") * records);
+    std::array<double, normal_block> noise{};
+    NormalStream(SecretKey::random()).fill(0, 0, 0, noise);
+    outcome.metrics = {
+        {noisy_accuracy_name, std::round(right + deviation * noise.front()) / records}};
+}
+
+ChosenTraining release_choice(const SweepConfig& config,
+                              const ChoicePlan& plan,
+                              const SweepCell& cell,
+                              const CellResult& result,
+                              const SweepFolder& folder) {
+    const std::size_t best = result.candidate.value();
+    const SweepRow& row = result.validation.at(best);
+    if (!row.outcome || row.outcome->status != SweepOutcome::Status::done)
+        throw Error(ExitCode::other,
+                    "private-choice: no training that was drawn ended well, so none is released; "
+                    "use smaller steps and another --output");
+    ChosenTraining chosen{
+        cell.candidates.at(best), row.outcome->metrics.at(config.choose_by), plan};
+    const fs::path released = released_folder(config),
+                   agents = folder.run_of(row.training) / "agents";
+    for (const auto& agent : fs::directory_iterator(agents))
+        for (const char* name : {"model.npy", "model.json"})
+            if (const fs::path model = agent.path() / name; fs::exists(model)) {
+                const fs::path to = released / "agents" / agent.path().filename();
+                fs::create_directories(to);
+                fs::copy_file(model, to / name, fs::copy_options::overwrite_existing);
+            }
+    write_file_atomically(choice_file(config), choice_json(config, chosen));
+    for (const SweepRow& each : result.validation) {
+        folder.discard_run(each.training);
+        folder.forget(each.training);
+    }
+    fs::remove(draws_file(config));
+    return chosen;
+}
+
+std::string choice_json(const SweepConfig& config, const ChosenTraining& chosen) {
+    const ChoicePlan& plan = chosen.plan;
+    const ChoiceCost& cost = plan.cost;
+    Json options = Json::object();
+    for (const auto& [option, value] : chosen.options) options[option] = value;
+    return to_text(Json{{"format", "sotto-choice"},
+                        {"options", options},
+                        {"score", number_or_null(chosen.score)},
+                        {"score_of", config.choose_by},
+                        {"choice_data", choice_data_names.name_of(config.choice_data)},
+                        {"score_deviation", plan.score_deviation},
+                        {"protects", plan.unit},
+                        {"private_choice", *config.private_choice},
+                        {"choice_shape", config.choice_shape},
+                        {"epsilon", number_or_null(cost.epsilon.upper)},
+                        {"delta", cost.delta},
+                        {"epsilon_one", number_or_null(cost.one)},
+                        {"epsilon_added_up", number_or_null(cost.added_up)}});
+}
+
+std::string choice_plan_text(const SweepConfig& config, const ChoicePlan& plan) {
+    const ChoiceCost& cost = plan.cost;
+    std::string text = fmt::format(
+        "private choice of the best of {:g} trainings on average (their number stays secret), "
+        "each of epsilon {:.6g} at delta {:g}\n"
+        "protects   {}\n"
+        "released   epsilon {:.6g} at delta {:g}, certified, for whoever sees {} alone\n"
+        "others     epsilon {:.6g} for whoever sees {:g} trainings, as agents that train together "
+        "do\n",
+        *config.private_choice,
+        cost.one,
+        cost.delta,
+        plan.unit,
+        cost.epsilon.upper,
+        cost.delta,
+        released_folder(config).string(),
+        cost.added_up,
+        *config.private_choice);
+    if (plan.score_deviation > 0)
+        text += fmt::format(
+            "score      held-out records predicted correctly, with noise of standard deviation "
+            "{:.3g} records\n",
+            plan.score_deviation);
+    else
+        text +=
+            fmt::format("score      {} of the test data, which must be public\n", config.choose_by);
+    return text;
+}
+
+std::string choice_text(const SweepConfig& config, const ChosenTraining& chosen) {
+    std::string text = "\nchosen    ";
+    for (const auto& [option, value] : chosen.options) text += fmt::format(" {} {}", option, value);
+    const fs::path released = released_folder(config);
+    return text + fmt::format(
+                      "\nscore      {:.5g}\n"
+                      "released   {} (epsilon {:.6g} at delta {:g}); what else is in {} "
+                      "is not protected by it\n"
+                      "use        sotto predict --run {} --data FILE --out FILE\n",
+                      chosen.score,
+                      released.string(),
+                      chosen.plan.cost.epsilon.upper,
+                      chosen.plan.cost.delta,
+                      config.directory.string(),
+                      released.string());
+}
+
+}  // namespace sotto

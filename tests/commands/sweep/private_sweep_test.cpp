@@ -1,0 +1,203 @@
+#include "commands/sweep/private_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "account/composed_runs.hpp"
+#include "commands/sweep/sweep_fixtures.hpp"
+#include "commands/sweep/sweep_job.hpp"
+#include "options/train_options.hpp"
+#include "sotto/core/error.hpp"
+#include "store/recorded_ledger.hpp"
+
+namespace sotto {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryFolder;
+
+TrainConfig read_training(const std::string& ini) { return train_config_of({ini, "sweep"}); }
+
+/// Records whose class is the sign of their first feature, mostly.
+std::string separable_records(int records) {
+    std::string text;
+    for (int i = 0; i < records; ++i) {
+        const bool positive = i * 7 % 13 < 6;
+        const bool wrong = i % 20 == 19;
+        text += fmt::format("{} 1:{} 2:{}\n",
+                            positive ? "+1" : "-1",
+                            positive != wrong ? 1 : -1,
+                            (i * 5 % 11) / 10.0);
+    }
+    return text;
+}
+
+/// A choice between a step that learns and one that does not.
+SweepConfig private_sweep(const TemporaryFolder& folder) {
+    SweepConfig config;
+    config.directory = folder.path("out");
+    write_file_atomically(folder.path("data.svm"), separable_records(1200));
+    config.variants = {{"all",
+                        {{"data", {folder.path("data.svm")}},
+                         {"task", {"logistic"}},
+                         {"agents", {"4"}},
+                         {"rounds", {"30"}},
+                         {"mechanism", {"pairs"}},
+                         {"adjacency", {"record-zero-out"}},
+                         {"epsilon", {"3"}},
+                         {"clip-norm", {"1"}},
+                         {"batch-size", {"all"}},
+                         {"tune", {"off"}},
+                         {"step-size", {"1e-9", "2"}}}}};
+    config.private_choice = 6;
+    return config;
+}
+
+SweepSetting& setting_of(SweepConfig& config, const std::string& option) {
+    return *std::ranges::find(config.variants[0].settings, option, &SweepSetting::option);
+}
+
+SweepResult choose(
+    const SweepConfig& config, const std::function<bool()>& stop = [] { return false; }) {
+    const auto network = make_memory_network(1, 1);
+    SweepListener silent;
+    return run_sweep(config, read_training, *network, silent, stop);
+}
+
+TEST(PrivateSweep, ReleasesOneTrainingAndRemovesTheOthers) {
+    const TemporaryFolder folder;
+    const SweepConfig config = private_sweep(folder);
+    const SweepResult result = choose(config);
+    ASSERT_TRUE(result.chosen);
+    const fs::path released = config.directory / "released";
+    const test::Json choice = test::read_json(released / "choice.json");
+    // One training of epsilon 3; the choice costs less than three times as much.
+    const PrivacyLoss one = PrivacyLoss::gaussian(gdp_mu(3, 1e-5));
+    const double expected = choice_cost({&one, 1}, {6, 1}, 1e-5).epsilon.upper;
+    EXPECT_NEAR(choice["epsilon"].get<double>(), expected, 1e-3 * expected);
+    EXPECT_NEAR(choice["epsilon_one"].get<double>(), 3, 1e-3);
+    EXPECT_EQ(choice["protects"], "one record");
+    EXPECT_EQ(result.chosen->options.back().first, "step-size");
+    EXPECT_EQ(test::models_of(config.directory / "released", {0, 1, 2, 3}).cols(), 4);
+    EXPECT_TRUE(fs::exists(released / "agents" / "3" / "model.json"));
+    // Nothing of the others is left but what peers have seen: their ledgers.
+    EXPECT_TRUE(fs::is_empty(config.directory / "runs"));
+    EXPECT_TRUE(fs::is_empty(config.directory / "trainings"));
+    for (const char* gone : {"draws.json", "runs.csv", "results.csv", "claims"})
+        EXPECT_FALSE(fs::exists(config.directory / gone)) << gone;
+    EXPECT_EQ(std::ssize(runs_in(config.directory)), result.trainings);
+    const std::string again = test::message_of<ConfigError>([&] { (void)choose(config); });
+    test::expect_contains(again, "the choice has been made");
+    test::expect_contains(test::message_of<DataError>([&] { (void)runs_in(released); }),
+                          "a private choice");
+}
+
+TEST(PrivateSweep, ChoosesTheBetterConfigurationIfItIsDrawn) {
+    for (int trial = 0; trial < 20; ++trial) {
+        const TemporaryFolder folder;
+        SweepConfig config = private_sweep(folder);
+        config.private_choice = 12;
+        const SweepResult result = choose(config);
+        const std::vector<OptionValues>& drawn = result.cells.front().candidates;
+        const bool had_better = std::ranges::any_of(drawn, [](const OptionValues& options) {
+            return *value_of(options, "step-size") == "2";
+        });
+        if (!had_better) continue;
+        EXPECT_EQ(*value_of(result.chosen->options, "step-size"), "2");
+        EXPECT_GT(result.chosen->score, 0.85);
+        return;
+    }
+    FAIL() << "the better step was never drawn";
+}
+
+TEST(PrivateSweep, GoesOnWithTheSameDrawsAfterItWasStopped) {
+    const TemporaryFolder folder;
+    const SweepConfig config = private_sweep(folder);
+    const SweepResult stopped = choose(config, [] { return true; });
+    EXPECT_TRUE(stopped.interrupted);
+    EXPECT_FALSE(stopped.chosen);
+    EXPECT_FALSE(fs::exists(config.directory / "released"));
+    const SweepResult finished = choose(config);
+    ASSERT_TRUE(finished.chosen);
+    EXPECT_EQ(finished.cells.front().candidates, stopped.cells.front().candidates);
+}
+
+TEST(PrivateSweep, OtherTrainingsInItsFolderAreRefused) {
+    const TemporaryFolder folder;
+    SweepConfig config = private_sweep(folder);
+    (void)choose(config, [] { return true; });
+    config.private_choice = 60;  // would be a new draw
+    test::expect_contains(test::message_of<ConfigError>([&] { (void)choose(config); }),
+                          "a choice among other trainings");
+}
+
+TEST(PrivateSweep, PublicTestDataNeedNoNoise) {
+    const TemporaryFolder folder;
+    SweepConfig config = private_sweep(folder);
+    config.choice_data = ChoiceData::test_data;
+    config.choose_by = "test_loss_mean_model";
+    test::expect_contains(test::message_of<ConfigError>([&] { (void)choose(config); }),
+                          "needs test-data");
+    config.variants[0].settings.push_back({"test-data", {folder.path("data.svm")}});
+    const SweepResult result = choose(config);
+    ASSERT_TRUE(result.chosen);
+    EXPECT_EQ(result.chosen->plan.score_deviation, 0);
+    EXPECT_GT(result.chosen->score, 0);
+}
+
+TEST(PrivateSweep, RefusesWhatNoCostCovers) {
+    const TemporaryFolder folder;
+    const auto refusal = [&](const std::function<void(SweepConfig&)>& change) {
+        SweepConfig config = private_sweep(folder);
+        change(config);
+        const std::string message = test::message_of<ConfigError>([&] { (void)choose(config); });
+        EXPECT_FALSE(fs::exists(config.directory));
+        return message;
+    };
+    test::expect_contains(refusal([](auto& c) {
+                              c.variants[0].settings.push_back({"noise-seed", {"1"}});
+                          }),
+                          "noise-seed: ");
+    test::expect_contains(refusal([](auto& c) { setting_of(c, "mechanism").values = {"none"}; }),
+                          "mechanism: ");
+    test::expect_contains(refusal([](auto& c) { setting_of(c, "mechanism").values = {"zip-dl"}; }),
+                          "mechanism: ");
+    test::expect_contains(refusal([](auto& c) { setting_of(c, "adjacency").values = {"agent"}; }),
+                          "public-test-data with adjacency agent");
+    test::expect_contains(refusal([](auto& c) {
+                              setting_of(c, "adjacency").values = {"record", "record-zero-out"};
+                          }),
+                          "differ in delta, adjacency");
+    test::expect_contains(refusal([](auto& c) { c.seeds = {"1", "2"}; }), "seed: ");
+    test::expect_contains(refusal([](auto& c) { c.plot = "epsilon"; }), "plot: ");
+    test::expect_contains(refusal([](auto& c) { c.choice_shape = -1; }), "choice-shape: ");
+    test::expect_contains(refusal([](auto& c) { setting_of(c, "task").values = {"quadratic"}; }),
+                          "");
+}
+
+/// What is injected is what is accounted: the noise of scores.
+TEST(PrivateSweep, ScoresHaveTheirNoise) {
+    constexpr int draws = 4000;
+    constexpr double records = 1000, right = 700, deviation = 5;
+    double sum = 0, squares = 0;
+    for (int k = 0; k < draws; ++k) {
+        SweepOutcome outcome;
+        outcome.metrics = {{"test_accuracy_mean_model", right / records},
+                           {"test_loss", 0.5},
+                           {test_records_name, records}};
+        hide_held_out(outcome, deviation);
+        ASSERT_EQ(outcome.metrics.size(), 1U);  // no exact figure stays
+        const double error = outcome.metrics.at(noisy_accuracy_name) * records - right;
+        EXPECT_NEAR(error, std::round(error), 1e-9);
+        sum += error;
+        squares += error * error;
+    }
+    EXPECT_NEAR(sum / draws, 0, 6 * deviation / std::sqrt(draws));
+    EXPECT_NEAR(std::sqrt(squares / draws), deviation, 0.4);
+}
+
+}  // namespace
+}  // namespace sotto
