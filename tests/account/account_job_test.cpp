@@ -402,5 +402,27 @@ TEST(RunAccount, RefusesMorePairsThanAResultCanHold) {
     EXPECT_TRUE(account(config).result.eavesdropper.infinite());
 }
 
+TEST(ChoiceConversion, SaysWhatTheChoiceCostsAndWhatAllTrainingsWould) {
+    const ChoiceConversion conversion =
+        convert_choice(PrivacyLoss::gaussian(gdp_mu(1, 1e-5)), {16, 1}, 1e-5);
+    const auto json = nlohmann::json::parse(choice_conversion_json(conversion));
+    EXPECT_NEAR(json["epsilon"].get<double>(), 1.74671, 1e-4);
+    EXPECT_NEAR(json["epsilon_one"].get<double>(), 1, 1e-9);
+    EXPECT_NEAR(
+        json["epsilon_added_up"].get<double>(), gdp_epsilon(4 * gdp_mu(1, 1e-5), 1e-5), 1e-6);
+    // Trainings of that epsilon make a choice of epsilon 1.
+    const double each = json["epsilon_for_the_same"].get<double>();
+    const ChoiceConversion again =
+        convert_choice(PrivacyLoss::gaussian(gdp_mu(each, 1e-5)), {16, 1}, 1e-5);
+    EXPECT_NEAR(again.cost.epsilon.upper, 1, 1e-6);
+    EXPECT_NE(choice_conversion_text(conversion).find("epsilon 1.74671 for whoever sees"),
+              std::string::npos);
+    const SampledRounds rounds{1, 0.01, 1000};
+    const auto sampled = nlohmann::json::parse(
+        choice_conversion_json(convert_choice(PrivacyLoss::sampled({&rounds, 1}), {4, 0}, 1e-5)));
+    EXPECT_TRUE(sampled["epsilon_by_renyi"].is_null());
+    EXPECT_TRUE(sampled["epsilon_for_the_same"].is_null());
+}
+
 }  // namespace
 }  // namespace sotto

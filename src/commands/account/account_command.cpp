@@ -128,6 +128,26 @@ bool sees_few_messages(const std::string& view) {
     return record != nullptr && record->receives != View::Kind::all_messages;
 }
 
+/// Options for the price of a private choice.
+std::vector<Option<AccountOptions>> choice_options() {
+    return {
+        {{.name = "private-choice",
+          .common = true,
+          .help =
+              "K: convert one training, given as above, into the cost of publishing the best of "
+              "a random number of such trainings, K on average",
+          .details = R"(
+It stands beside `--mu`, `--epsilon`, `--noise-multiplier`, `--sampled-rounds` or `--allocation`, which give the loss of one training.
+`sotto sweep --private-choice` makes such a choice ([sweeps](../sweeps.md#a-private-choice)). The JSON has epsilon, of the choice (certified
+from above), epsilon_lower, epsilon_one, epsilon_added_up, of K trainings that somebody sees, epsilon_by_profile and epsilon_by_renyi, and
+epsilon_for_the_same, of trainings whose choice costs epsilon_one.)"},
+         bound(&AccountOptions::private_choice, real_between(1, 1e4))},
+        {{.name = "choice-shape",
+          .help = "shape of the number of trainings, above -1: 1 stops with the same probability "
+                  "after each, less is cheaper and varies more"},
+         bound(&AccountOptions::choice_shape, real_between(-0.99, 10))}};
+}
+
 /// Options for other subjects and for conversions.
 std::vector<Option<AccountOptions>> other_options() {
     return {
@@ -171,21 +191,6 @@ poisson_epsilon. Trainings do so with `--participation allocation:t`.)"},
          bound(&AccountOptions::allocation, whole(2L, most_rounds_an_epoch))},
         {{.name = "epochs", .help = "epochs of --allocation"},
          bound(&AccountOptions::epochs, whole(1L, 1'000'000L))},
-        {{.name = "private-choice",
-          .common = true,
-          .help =
-              "K: convert one training, given as above, into the cost of publishing the best of "
-              "a random number of such trainings, K on average",
-          .details = R"(
-It stands beside `--mu`, `--epsilon`, `--noise-multiplier`, `--sampled-rounds` or `--allocation`, which give the loss of one training.
-`sotto sweep --private-choice` makes such a choice ([sweeps](../sweeps.md#a-private-choice)). The JSON has epsilon, of the choice (certified
-from above), epsilon_lower, epsilon_one, epsilon_added_up, of K trainings that somebody sees, epsilon_by_profile and epsilon_by_renyi, and
-epsilon_for_the_same, of trainings whose choice costs epsilon_one.)"},
-         bound(&AccountOptions::private_choice, real_between(1, 1e4))},
-        {{.name = "choice-shape",
-          .help = "shape of the number of trainings, above -1: 1 stops with the same probability "
-                  "after each, less is cheaper and varies more"},
-         bound(&AccountOptions::choice_shape, real_between(-0.99, 10))},
         {{.name = "tight-gap",
           .help = "relative gap to which the tight sensitivity is computed",
           .beside_run = true},
@@ -214,7 +219,8 @@ OptionGroup<AccountOptions>& account_options() {
          run_to_account_for(),
          lifted<AccountOptions>(departure_options(), &AccountOptions::account),
          lifted<AccountOptions>(dropout_options(), &AccountOptions::account),
-         other_options()});
+         other_options(),
+         choice_options()});
     return group;
 }
 

@@ -16,6 +16,7 @@
 #include "noise/normal_stream.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
+#include "sotto/privacy/privacy_record.hpp"
 #include "training/prepare_run.hpp"
 #include "training/train_result.hpp"
 #include "trust/secret.hpp"
@@ -26,9 +27,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array<std::string_view, 3> mechanisms_with_secret_models{
-    "none", "zip-dl", "homomorphic"};
 
 fs::path draws_file(const SweepConfig& config) { return config.directory / "draws.json"; }
 fs::path released_folder(const SweepConfig& config) { return config.directory / "released"; }
@@ -56,11 +54,6 @@ void require_choosable(const TrainConfig& training, ChoiceData data) {
     };
     if (training.noise_seed)
         refuse("noise-seed", "it would repeat the noise, which must be fresh in every training,");
-    if (std::ranges::find(mechanisms_with_secret_models, training.plan.mechanism) !=
-        mechanisms_with_secret_models.end())
-        refuse("mechanism",
-               fmt::format("the models of {} are as secret as the data and cannot be released",
-                           training.plan.mechanism));
     if (training.task.standardise == Standardise::public_moments)
         refuse("standardise",
                "public moments of the data would be released with the model, at no counted cost; "
@@ -99,6 +92,16 @@ struct CommonGround {
 CommonGround ground_of(const PreparedRun& prepared) {
     const PrivacyRecord& record = prepared.ledger.record();
     return {prepared.ledger.delta(), record.adjacency, record.unit_column};
+}
+
+/// Requires that the models reveal no more than the ledger says.
+void require_public_models(const PreparedRun& prepared) {
+    const NoisePlan& plan = prepared.run.plan;
+    if (plan.noiseless() || !models_follow_from_messages(plan))
+        throw ConfigError(
+            fmt::format("mechanism: the models of {} are as secret as the data and cannot be "
+                        "released by a private choice",
+                        plan.mechanism));
 }
 
 void require_score(const PreparedRun& prepared, ChoiceData data) {
@@ -159,6 +162,7 @@ ChoicePlan plan_choice(const SweepConfig& config,
             make_memory_network(std::max(1, agents_of(training_config.graph)), config.threads);
         TrainingListener silent;
         const PreparedRun prepared = prepare_run(training_config, *network, {}, silent);
+        require_public_models(prepared);
         require_score(prepared, config.choice_data);
         const CommonGround own = ground_of(prepared);
         if (ground && *ground != own)

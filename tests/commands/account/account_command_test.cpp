@@ -19,6 +19,7 @@ TEST(Conversion, IsWhatMuOrABudgetByItselfAsksFor) {
     EXPECT_TRUE(converts_only({{"epsilon", "1"}, {"json", "-"}, {"quiet", "true"}}));
     for (const char* option : {"rounds", "view", "agents", "tight-gap", "by-distance", "mechanism"})
         EXPECT_FALSE(converts_only({{"epsilon", "1"}, {option, "3"}})) << option;
+    EXPECT_TRUE(converts_only({{"epsilon", "1"}, {"private-choice", "8"}, {"choice-shape", "0"}}));
     EXPECT_FALSE(converts_only({}));
     EXPECT_FALSE(converts_only({{"delta", "1e-6"}}));
 }
