@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "page_folder.hpp"
 #include "program.hpp"
 
 namespace sotto::test {
@@ -412,6 +413,56 @@ TEST(Compare, TakesWhatAPlanCannotTellFromTheLedgersOfTrainings) {
     EXPECT_NE(outcome.out.find("--sampling-probability Q"), std::string::npos) << outcome.out;
     EXPECT_NE(outcome.out.find("privacy    4 trainings together: epsilon "), std::string::npos)
         << outcome.out;
+}
+
+/// The block of a page that begins with this line.
+std::string block_of(const std::string& page, const std::string& first_line) {
+    const std::string begin = "```\n";
+    const std::size_t from = page.find(begin + first_line) + begin.size();
+    return page.substr(from, page.find("```", from) - from);
+}
+
+TEST(PrivateChoicePage, ReleasesAModelThatPredicts) {
+    const PageFolder folder;
+    const std::string page = content_of(SOTTO_SOURCE_DIR "/docs/sweeps.md");
+    const std::string ini = block_of(page, "# choice.ini");
+    const std::string commands = block_of(page, "sotto sweep choice.ini");
+    if (!folder.missing_file(ini).empty()) GTEST_SKIP() << "needs " << folder.missing_file(ini);
+    const Outcome outcome = folder.run("cat > choice.ini <<'END'\n" + ini + "END\n" + commands +
+                                       "cat chosen/released/choice.json");
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto choice = nlohmann::json::parse(outcome.out.substr(outcome.out.find("\n{\n")));
+    EXPECT_NEAR(choice.at("epsilon").get<double>(), 1.56, 0.03);
+    EXPECT_NEAR(choice.at("epsilon_one").get<double>(), 1, 1e-6);
+    const std::size_t accuracy = outcome.out.find("accuracy   ");
+    ASSERT_NE(accuracy, std::string::npos) << outcome.text();
+    EXPECT_GT(std::stod(outcome.out.substr(accuracy + 11)), 0.75);
+    EXPECT_NEAR(
+        choice.at("score").get<double>(), std::stod(outcome.out.substr(accuracy + 11)), 0.04);
+}
+
+/// Over MPI each rank trains what it claims, and one releases.
+TEST(PrivateChoice, OverMpiIsReleasedOnce) {
+    const TempDir directory;
+    const std::string data = directory.write("data.svm", small_data(200));
+    (void)directory.write("grid.ini",
+                          fmt::format("private-choice = 4\ndata = {}\nagents = 4\nrounds = 10\n"
+                                      "adjacency = record-zero-out\nbatch-size = all\ntune = off\n"
+                                      "epsilon = 5\nclip-norm = 1\nstep-size = 0.05 0.2\n",
+                                      data));
+    const Arguments arguments{
+        "sweep", directory / "grid.ini", "--output", directory / "out", "--json"};
+    const Outcome outcome = run_sotto(directory, 2, arguments);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.text();
+    const auto choice = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(choice, nlohmann::json::parse(content_of(directory / "out/released/choice.json")));
+    EXPECT_LT(choice.at("epsilon").get<double>(), 2 * choice.at("epsilon_one").get<double>());
+    EXPECT_TRUE(fs::exists(directory / "out/released/agents/3/model.npy"));
+    EXPECT_TRUE(fs::is_empty(directory / "out/runs"));
+    EXPECT_EQ(run_sotto(directory, 2, arguments).exit_code, 2);
+    const Outcome ledger =
+        run_sotto(directory, one_process, {"ledger", directory / "out/released"});
+    EXPECT_EQ(ledger.exit_code, 3) << ledger.text();
 }
 
 }  // namespace

@@ -246,8 +246,10 @@ ChosenTraining release_choice(const SweepConfig& config,
         throw Error(ExitCode::other,
                     "private-choice: no training that was drawn ended well, so none is released; "
                     "use smaller steps and another --output");
-    ChosenTraining chosen{
-        cell.candidates.at(best), row.outcome->metrics.at(config.choose_by), plan};
+    ChosenTraining chosen{cell.candidates.at(best),
+                          config.choose_by,
+                          row.outcome->metrics.at(config.choose_by),
+                          plan};
     const fs::path released = released_folder(config),
                    agents = folder.run_of(row.training) / "agents";
     for (const auto& agent : fs::directory_iterator(agents))
@@ -274,7 +276,7 @@ std::string choice_json(const SweepConfig& config, const ChosenTraining& chosen)
     return to_text(Json{{"format", "sotto-choice"},
                         {"options", options},
                         {"score", number_or_null(chosen.score)},
-                        {"score_of", config.choose_by},
+                        {"score_of", chosen.score_of},
                         {"choice_data", choice_data_names.name_of(config.choice_data)},
                         {"score_deviation", plan.score_deviation},
                         {"protects", plan.unit},

@@ -46,7 +46,8 @@ struct ChoicePlan {
 /// The training that a private choice releases.
 struct ChosenTraining {
     OptionValues options;
-    double score = 0;  ///< of `choose_by`, with its noise if it is of held-out records
+    std::string score_of;  ///< metric that chose; with noise if it is of held-out records
+    double score = 0;
     ChoicePlan plan;
 };
 
