@@ -90,6 +90,7 @@ WorstProtectedView worst_protected_view(const ProtectedViews& views,
     options.threads = config.threads;
     options.tight_gap = gap_of_protection;
     WorstProtectedView worst;
+    worst.shares.assign(static_cast<std::size_t>(agents), 0);
     for_each_coalition(agents, views.agents, [&](const std::vector<int>& members) {
         const View view{views.receives, members};
         if (counts_all_messages(run.process, phase.use.participation, view))
@@ -112,7 +113,12 @@ WorstProtectedView worst_protected_view(const ProtectedViews& views,
                     "protect against the eavesdropper)",
                     label_of_observers(members),
                     others[t]));
-            if (share > worst.share) worst = {share, members, others[t]};
+            double& most = worst.shares[static_cast<std::size_t>(others[t])];
+            most = std::max(most, share);
+            if (share <= worst.share) continue;
+            worst.share = share;
+            worst.observers = members;
+            worst.target = others[t];
         }
     });
     return worst;

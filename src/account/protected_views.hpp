@@ -40,6 +40,7 @@ struct WorstProtectedView {
     double share = 0;  ///< mu^2 of the view over mu^2 of the budget
     std::vector<int> observers;
     int target = 0;
+    std::vector<double> shares;  ///< the largest of every agent by number; 0: not examined
 };
 
 /// Examines every group of observers that is protected against, over all rounds of the first phase.

@@ -746,7 +746,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     phase.resumption = std::move(resumption);
     network.agree([&] {
         phase = plan_for(std::move(phase), config, participants, task, network.local_agents());
-        if (views.partial()) scale_to_views(views, phase, config, participants);
+        if (views.partial()) fit_to_views(views, phase, config, participants);
     });
     phase.plan =
         share_plan(network,

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "planning/budgets.hpp"
+#include "planning/planning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 #include "tasks/task.hpp"
@@ -66,17 +68,41 @@ void protect_views(TrainConfig& config, Network& network) {
     config.views += view;
 }
 
-void scale_to_views(const ProtectedViews& views,
-                    AgreedPhase& phase,
-                    const TrainConfig& config,
-                    const Participants& there) {
+void fit_to_views(const ProtectedViews& views,
+                  AgreedPhase& phase,
+                  const TrainConfig& config,
+                  const Participants& there) {
     if (!phase.planned || !phase.planned->solved) return;
-    NoisePlan& plan = phase.planned->design.plan;
-    const CountedPlan counted =
-        count_plan(plan, phase.config, there.topography, {phase.exposures, phase.budgets});
-    const std::vector<int>& all = there.members.numbers;
-    const double share = worst_view_of(views, plan, counted, phase, config, there, all).share;
-    plan = scaled(std::move(plan), std::sqrt(share));
+    constexpr int most_plans = 10;
+    constexpr double worthwhile = 0.995;  // of the noise before
+    // What somebody who sees all messages learns of an agent, in mu^2 beside that of another: a
+    // second line of defence.
+    constexpr double most_more = 4;
+    std::vector<double> more(phase.budgets.size(), 1);
+    PlannedNoise trial = *phase.planned;
+    double least = infinity;
+    for (int k = 0; k < most_plans; ++k) {
+        const CountedPlan counted = count_plan(
+            trial.design.plan, phase.config, there.topography, {phase.exposures, phase.budgets});
+        const WorstProtectedView worst = worst_view_of(
+            views, trial.design.plan, counted, phase, config, there, there.members.numbers);
+        // Objectives are stated for a smallest kappa of 1.
+        const double left = trial.design.objective / trial.kappa.minCoeff() * worst.share;
+        if (left > worthwhile * least) return;
+        least = left;
+        phase.planned = trial;
+        NoisePlan& plan = phase.planned->design.plan;
+        plan = scaled(std::move(plan), std::sqrt(worst.share));
+        for (std::size_t u = 0; u < more.size(); ++u)
+            more[u] *= worst.share / std::max(worst.shares[u], worst.share / most_more);
+        const double smallest = std::ranges::min(more);
+        CountedRounds larger{phase.exposures, phase.budgets};
+        for (std::size_t u = 0; u < more.size(); ++u) {
+            more[u] = std::min(more[u] / smallest, most_more);
+            larger.budgets[u].limit = larger.budgets[u].limit.scaled(more[u]);
+        }
+        trial = plan_noise(phase.config, there.topography, larger);
+    }
 }
 
 void take_budgets_of_views(const ProtectedViews& views,

@@ -14,12 +14,15 @@ namespace sotto {
 /// @throws ConfigError where --protect-against asks for what no figure promises.
 void protect_views(TrainConfig& config, Network& network);
 
-/// Gives a plan that was solved the noise with which the worst of the views meets its budget: mu of
-/// every view is inversely proportional to the noise. LOCAL. @throws as worst_protected_view.
-void scale_to_views(const ProtectedViews& views,
-                    AgreedPhase& phase,
-                    const TrainConfig& config,
-                    const Participants& there);
+/// Gives a plan that was solved the least noise found with which every view meets its budget. mu of
+/// every view is inversely proportional to the noise, so the worst one scales it. Then agents of
+/// whom all views learn less get larger budgets against all messages, the plan is solved again and
+/// scaled, while that leaves less noise (docs/equations.md#averaging). LOCAL.
+/// Cost: up to ten times worst_protected_view. @throws as worst_protected_view.
+void fit_to_views(const ProtectedViews& views,
+                  AgreedPhase& phase,
+                  const TrainConfig& config,
+                  const Participants& there);
 
 /// Lets this process check that no view learns more about its agents than their budgets allow, and
 /// makes the budgets what the plan reveals to somebody who sees all messages. LOCAL.

@@ -67,6 +67,27 @@ TEST(ViewProtection, NeedsLessNoiseThanProtectionFromAllMessages) {
     EXPECT_TRUE(all.run.resumable);
 }
 
+TEST(ViewProtection, GivesEveryAgentTheNoiseThatItsViewsNeed) {
+    TrainConfig config = averaging("ldp", "secure-sum:1");
+    config.graph.topology.topology = Topology::erdos_renyi;
+    PreparedRun fitted = prepared_for(config);
+    const Eigen::VectorXd variances = spatial_covariance(fitted.run.plan).diagonal();
+    EXPECT_GT(variances.maxCoeff(), 1.2 * variances.minCoeff());
+    EXPECT_LE(variances.maxCoeff(), 4.001 * variances.minCoeff());
+    const std::vector<LedgerView> views = fitted.views->after(12);
+    EXPECT_LE(views[0].worst.epsilon, 2 * (1 + 1e-6));
+    EXPECT_GT(views[0].worst.epsilon, 1.9);
+    // The plan with equal noise, as little as the same views allow, leaves more.
+    TrainConfig equal = config;
+    equal.protect_against = "eavesdropper";
+    equal.views = "all-secure-sums";
+    PreparedRun plain = prepared_for(equal);
+    const double mu = *plain.views->after(12)[0].worst.loss.mu(), allowed = gdp_mu(2, 1e-5);
+    const double uniform =
+        spatial_covariance(plain.run.plan).diagonal().sum() * mu * mu / (allowed * allowed);
+    EXPECT_LT(variances.sum(), 0.97 * uniform);
+}
+
 TEST(ViewProtection, OfAGivenPlanIsCheckedAndNotScaled) {
     const TemporaryFolder folder;
     const PreparedRun all = prepared_for(averaging("ldp", "eavesdropper"));
