@@ -58,8 +58,9 @@ TEST(NoiseSchedule, OfATrainingOverMpiHasTheLedgerOfTheAccount) {
                  {"--noise-schedule", kind, "--view", "all-messages:1", "--json", "account.json"}));
         ASSERT_EQ(accounted.exit_code, 0) << accounted.text();
         const Json ledger = json_of(directory / ("run-" + kind + "/ledger.json"));
+        const Json pairs = json_of(directory / "account.json").at("pairs");
         double account = 0;
-        for (const Json& pair : json_of(directory / "account.json").at("pairs"))
+        for (const Json& pair : pairs)
             account = std::max(account, pair.at("epsilon").get<double>());
         EXPECT_NEAR(ledger.at("headline").at("epsilon").get<double>(), account, 1e-6 * account);
         EXPECT_NEAR(account, 2, 1e-3);

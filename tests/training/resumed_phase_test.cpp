@@ -126,6 +126,24 @@ TEST_F(ResumedPhase, CorrelatedRoundsBeginAnewWithinTheBudget) {
     }
 }
 
+TEST_F(ResumedPhase, KeepsItsNoiseScheduleWithTheSameKeys) {
+    TrainConfig first = config("run");
+    first.plan.steps = {StepSchedule::Kind::linear, 0.05, {}, 0, rounds};
+    first.plan.noise_schedule = "auto";
+    const long sent = run_until_stopped(first, 25).rounds;
+    ASSERT_LT(sent, rounds);
+    // What these rounds have spent by themselves, which is more than their share.
+    const RunHistory history = read_history(path("run"));
+    const Eigen::VectorXd diagonal = history.phases[0].plan.temporal.lower;
+    const double share = diagonal.head(sent).squaredNorm() / static_cast<double>(rounds);
+    EXPECT_GT(share, 1.1 * static_cast<double>(sent) / static_cast<double>(rounds));
+    const double mu = ledger("run").at("headline").at("mu");
+    EXPECT_NEAR(mu, std::sqrt(share) * gdp_mu(first.plan.epsilon, first.plan.delta), 1e-6 * mu);
+    const TrainResult rest = run(resumed(first, path("run")));
+    EXPECT_TRUE(rest.resumed->same_keys);
+    EXPECT_NEAR(rest.epsilon, first.plan.epsilon, 1e-6);
+}
+
 TEST_F(ResumedPhase, GoesOnWithTheRestOfANoiseSchedule) {
     TrainConfig first = config("run");
     first.checkpoint_every = 10;
