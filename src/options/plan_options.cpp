@@ -425,7 +425,7 @@ that is equal noise. FILE has one number above 0 a line, for every round one; th
 Every rank compares the plan with its own options and file.
 
 It is possible with mechanisms of Gaussian noise on gradients that is independent between rounds, with `--participation
-every` and `poisson`. With `poisson` noise has at most 16 sizes, which are accounted one by one. A training that stops
+every` and `poisson`. With `poisson` noise has at most 8 sizes, which are accounted one by one. A training that stops
 early has spent what its rounds had, not its share of rounds.)",
           .ranks_must_agree = true,
           .peers_may_set = false},

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -89,21 +89,21 @@ double share_left(const std::vector<double>& weights, const std::vector<double>&
 }
 
 std::vector<double> with_levels(const std::vector<double>& relative, int levels) {
-    const auto [least, most] = std::ranges::minmax(relative);
-    const double width = std::log(most / least) / levels;
-    const auto level_of = [&, low = least](double r) {
-        return width > 0 ? std::min(levels - 1, static_cast<int>(std::log(r / low) / width)) : 0;
-    };
-    std::map<int, std::pair<double, long>> sums;  // of 1/r^2
-    for (const double r : relative) {
-        auto& [sum, count] = sums[level_of(r)];
-        sum += 1 / (r * r);
-        ++count;
-    }
-    std::vector<double> result;
-    for (const double r : relative) {
-        const auto& [sum, count] = sums.at(level_of(r));
-        result.push_back(std::sqrt(static_cast<double>(count) / sum));
+    std::vector<std::size_t> by_size(relative.size());
+    std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+    std::ranges::stable_sort(by_size, {}, [&](std::size_t t) { return relative[t]; });
+    if (std::set<double>(relative.begin(), relative.end()).size() <=
+        static_cast<std::size_t>(levels))
+        return relative;
+    std::vector<double> result(relative.size());
+    const auto parts = static_cast<std::size_t>(levels);
+    for (std::size_t level = 0; level < parts; ++level) {
+        const std::size_t begin = level * by_size.size() / parts;
+        const std::size_t end = (level + 1) * by_size.size() / parts;
+        double precisions = 0;
+        for (std::size_t k = begin; k < end; ++k) precisions += std::pow(relative[by_size[k]], -2);
+        const double common = std::sqrt(static_cast<double>(end - begin) / precisions);
+        for (std::size_t k = begin; k < end; ++k) result[by_size[k]] = common;
     }
     return result;
 }

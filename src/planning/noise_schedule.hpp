@@ -16,7 +16,7 @@ inline constexpr std::string_view constant_noise = "constant", automatic_noise =
 /// Largest ratio of the noise of two rounds, in standard deviations.
 inline constexpr double most_uneven_noise = 32;
 /// Sizes of noise with secretly sampled rounds, which are accounted size by size.
-inline constexpr int most_noise_levels = 16;
+inline constexpr int most_noise_levels = 8;
 
 /// w_t of every round: the squared factor with which noise of round t moves the model that is
 /// returned, as steps, l2, momentum and averages of models make it (docs/equations.md
@@ -33,7 +33,8 @@ inline constexpr int most_noise_levels = 16;
 [[nodiscard]] double share_left(const std::vector<double>& weights,
                                 const std::vector<double>& relative);
 
-/// The same noise with at most `levels` sizes, equally far apart in logarithms; sum 1/s^2 is kept.
+/// The same noise with at most `levels` sizes, each of about as many rounds, unless it has as few
+/// sizes itself; sum 1/s^2 is kept.
 [[nodiscard]] std::vector<double> with_levels(const std::vector<double>& relative, int levels);
 
 /// What --noise-schedule says of the run's rounds. @param l2 of the objective.

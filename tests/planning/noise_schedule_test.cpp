@@ -117,7 +117,7 @@ TEST(Levels, AreFewAndKeepTheSumOfPrecisions) {
     for (std::size_t t = 0; t < relative.size(); ++t) {
         before += std::pow(relative[t], -2);
         after += std::pow(levels[t], -2);
-        EXPECT_NEAR(levels[t], relative[t], 0.25 * relative[t]);
+        EXPECT_NEAR(levels[t], relative[t], 0.35 * relative[t]);
     }
     EXPECT_NEAR(after, before, 1e-9 * before);
     EXPECT_EQ(with_levels({2, 2}, 16), (std::vector<double>{2, 2}));
@@ -183,7 +183,7 @@ TEST(ScheduledPlan, OfSecretBatchesHasTheCompositionOfItsLevels) {
     const NoisePlan plan = plan_noise(settled, topography, counted).design.plan;
     const CountedPlan of_plan = count_plan(plan, settled, topography, counted);
     ASSERT_LE(of_plan.exposures[0].levels.size(), static_cast<std::size_t>(most_noise_levels));
-    ASSERT_GT(of_plan.exposures[0].levels.size(), 8U);
+    ASSERT_GT(of_plan.exposures[0].levels.size(), 4U);
     PrivacyRecord record;
     record.phases = {first_phase(plan, of_plan.exposures, plan_use(config, topography.mixing), 80)};
     record.budgets = of_plan.budgets;
