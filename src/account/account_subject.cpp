@@ -135,7 +135,8 @@ std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& confi
     const auto [settled, choices] = settle(config.plan,
                                            {.topography = built->topography,
                                             .dimension = config.dimension,
-                                            .designed_mixing = is_optimised(config.graph)},
+                                            .designed_mixing = is_optimised(config.graph),
+                                            .l2 = config.l2},
                                            network,
                                            leader);
     CountedRounds rounds;
@@ -204,6 +205,11 @@ Exposure SentRounds::exposure(int agent) const {
     exposure.sensitivity = there.sensitivity[static_cast<std::size_t>(place)];
     exposure.sampling_probability = there.probability(place);
     exposure.rounds_an_epoch = there.use.participation.rounds_an_epoch;
+    for (std::size_t k = 0; k < phases.size(); ++k) {
+        const PrivacyPhase& phase = *phases[k];
+        const auto levels = round_levels(phase.plan.temporal, phase.use.participation, rounds[k]);
+        exposure.levels.insert(exposure.levels.end(), levels.begin(), levels.end());
+    }
     std::map<long, long> by_pattern;
     for (const long round : process.training_rounds())
         ++by_pattern[round % there.use.participation.cycle];

@@ -301,6 +301,10 @@ std::string plan_report_json(const PlannedNoise& planned,
     if (!planned.choices.temporal.candidates.empty())
         json["temporal_choice"] = temporal_choice_json(planned.choices.temporal);
     json["rounds"] = config.rounds;
+    if (!config.round_noise.relative.empty())
+        json["noise_schedule"] = {{"kind", config.noise_schedule},
+                                  {"relative_noise", config.round_noise.relative},
+                                  {"variance_left", config.round_noise.left}};
     json["gossip_steps"] = config.gossip_steps;
     json["correction"] = name_of(config.correction);
     json["laziness"] = planned.laziness;

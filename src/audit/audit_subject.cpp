@@ -110,6 +110,8 @@ SubjectConfig account_config(const AuditConfig& config) {
     account.graph = train.graph;
     account.plan = train.plan;
     account.inputs = Inputs::fixed;
+    // Which noise is best depends on it.
+    if (train.plan.noise_schedule != PlanConfig{}.noise_schedule) account.l2 = train.l2;
     if (!train.plan.participation.is_secret()) return account;
     // As the run will compute it, with so many records per agent.
     const Exposure exposure = agent_exposure(train.plan.adjacency,

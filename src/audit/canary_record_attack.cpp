@@ -439,6 +439,10 @@ CanaryAccount account_of(const CanaryRecords& canaries, const AuditSubject& subj
         throw ConfigError(
             "--view: random allocation is audited where all messages are seen, since places of an "
             "epoch depend on each other (allowed: eavesdropper, all-messages:...)");
+    if (!exposure.levels.empty())
+        throw ConfigError(
+            "--noise-schedule: a training with secret batches and noise that changes from round to "
+            "round is not audited (allowed: constant, or --participation every)");
     TradeOff trade_off(claim.loss, claim.delta);
     return {.contribution = exposure.sensitivity,
             .secret = {exposure.sampling_probability, exposure.rounds_an_epoch},

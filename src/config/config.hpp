@@ -55,6 +55,16 @@ struct GraphConfig {
 /// Whether design_mixing makes weights for the noise.
 [[nodiscard]] bool is_optimised(const GraphConfig& config);
 
+/// How large the noise of every round is.
+struct ScheduledNoise {
+    /// Standard deviation of the noise of every round of the run, up to a common factor; empty: all
+    /// rounds are alike.
+    std::vector<double> relative{};
+    /// Variance that steps leave in the mean of the final models, as a share of that with equal
+    /// noise for the same mu.
+    double left = 1;
+};
+
 /// The noise and its budget.
 struct PlanConfig {
     std::string mechanism = "pairs";
@@ -83,6 +93,8 @@ struct PlanConfig {
     std::string spatial_mechanism = "pairs";   ///< of space-time
     TemporalShape temporal;                    ///< of mafalda and space-time
     StepSchedule steps;                        ///< affects plans if rounds differ
+    std::string noise_schedule = "constant";   ///< or "auto", or a file
+    ScheduledNoise round_noise{};              ///< what follows from it, set by settle() (planning)
     Participation participation;
     /// q with Poisson sampling if there are no data; with data it is B / N_u.
     std::optional<double> sampling_probability;
@@ -257,13 +269,13 @@ struct TrainConfig {
     /// Seconds after which a round goes on without messages that have not come; 0: a multiple of
     /// what rounds take. None: all wait for all.
     std::optional<double> round_deadline;
-    long max_lag = 0;               ///< rounds that agents may be apart, with round_deadline
-    RoundFaults faults;             ///< for experiments
-    RobustRule robust;              ///< how messages of neighbours that may lie are mixed
-    bool secure_sum = false;        ///< agents learn only weighted sums of messages
-    int mask_partners = 16;         ///< on each side, in secure sums (mask_partners() in trust/)
-    bool pad_rounds = false;        ///< the time of sampled batches does not depend on their size
-    std::string views;              ///< additional views of the ledger, separated by ';'
+    long max_lag = 0;         ///< rounds that agents may be apart, with round_deadline
+    RoundFaults faults;       ///< for experiments
+    RobustRule robust;        ///< how messages of neighbours that may lie are mixed
+    bool secure_sum = false;  ///< agents learn only weighted sums of messages
+    int mask_partners = 16;   ///< on each side, in secure sums (mask_partners() in trust/)
+    bool pad_rounds = false;  ///< the time of sampled batches does not depend on their size
+    std::string views;        ///< additional views of the ledger, separated by ';'
     /// Observers against whom --epsilon holds (ProtectedViews): others than the eavesdropper only
     /// where inputs are fixed in advance.
     std::string protect_against = "eavesdropper";

@@ -412,6 +412,25 @@ std::vector<Option<AskedPlan>> round_options() {
 views depend on the ratios of step sizes.)",
           .ranks_must_agree = true},
          step_schedule()},
+        {{.name = "noise-schedule",
+          .help = "how large the noise of every round is, for the same guarantee of all rounds: "
+                  "constant, auto (least noise in the final models), FILE (relative standard "
+                  "deviations)",
+          .details = R"(
+All rounds together reveal what they would with equal noise: sum 1 / sigma_t^2 does not change, so one round may have less
+noise and another more. `auto` takes sigma_t in proportion to w_t^(-1/4), where w_t says how much of the noise of round t
+is left in the model that is returned: it follows from `--step-schedule`, `--l2`, `--momentum` and `--average`, and from
+no data ([equations](../equations.md#noise-that-changes-over-rounds)). With a constant step size and none of the others
+that is equal noise. FILE has one number above 0 a line, for every round one; the largest may be 32 times the smallest.
+Every rank compares the plan with its own options and file.
+
+It is possible with mechanisms of Gaussian noise on gradients that is independent between rounds, with `--participation
+every` and `poisson`. With `poisson` noise has at most 8 sizes, which are accounted one by one. A training that stops
+early has spent what its rounds had, not its share of rounds.)",
+          .ranks_must_agree = true,
+          .peers_may_set = false},
+         bound(&PlanConfig::noise_schedule,
+               any_text(among_others("", {"constant", "auto", "FILE"})))},
         {{.name = "local-steps",
           .help = "local steps E of an agent per round (dp-fedavg)",
           .details = R"(

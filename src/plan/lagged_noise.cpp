@@ -36,6 +36,10 @@ int lower_bandwidth(const Eigen::MatrixXd& lower) {
 
 }  // namespace
 
+bool is_diagonal(const TemporalFactor& factor) {
+    return factor.kind == TemporalFactor::Kind::banded && factor.lower.cols() == 1;
+}
+
 Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds) {
     if (factor.kind == TemporalFactor::Kind::identity)
         return Eigen::MatrixXd::Identity(rounds, rounds);

@@ -6,6 +6,10 @@
 
 namespace sotto {
 
+/// Whether rounds are independent and their noise differs: C_time is diagonal, and not the
+/// identity.
+[[nodiscard]] bool is_diagonal(const TemporalFactor& factor);
+
 /// C_time as a dense lower-triangular matrix of its leading `rounds` rounds.
 /// @throws PrivacyError if it covers fewer.
 [[nodiscard]] Eigen::MatrixXd dense_factor(const TemporalFactor& factor, long rounds);

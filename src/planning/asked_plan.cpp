@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/files.hpp"
+#include "planning/noise_schedule.hpp"
 #include "planning/planning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_plan.hpp"
@@ -33,8 +34,7 @@ class AskedPlanCheck {
         require("distribution",
                 stream_distributions.name_of(asked.distribution),
                 stream_distributions.name_of(plan_.distribution()));
-        if (!asked.correlates_rounds && plan_.temporal.kind != TemporalFactor::Kind::identity)
-            require("rounds", "independent", "correlated");
+        if (!asked.correlates_rounds) require_asked_schedule(plan_, config_);
         require_own_seeds();
         if (config_.covariance_file) require_covariance();
     }

@@ -18,6 +18,7 @@
 #include "design/temporal_utility.hpp"
 #include "plan/lagged_noise.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/noise_schedule.hpp"
 #include "planning/plan_report.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -200,6 +201,7 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
                     std::span<const int> agents,
                     const std::function<PrivacyLoss(int agent, long pattern)>& spent) {
     if (!config.participation.is_secret() || config.noise_std) return;
+    const auto levels = round_levels(scheduled_factor(config), config.participation, config.rounds);
     std::map<std::tuple<double, double>, PrivacyBudget> known;  // where nothing was spent
     for (const int u : agents) {
         PrivacyBudget& budget = budgets[static_cast<std::size_t>(u)];
@@ -215,7 +217,9 @@ void count_sampling(std::vector<PrivacyBudget>& budgets,
             budget = found->second;
             continue;
         }
-        budget = sampled_budget(budget, kind, patterns);
+        budget = levels.empty()
+                     ? sampled_budget(budget, kind, patterns)
+                     : sampled_budget(budget, probability, levels, patterns.front().spent);
         if (nothing) known.emplace(key, budget);
     }
 }
@@ -249,8 +253,11 @@ CountedPlan count_plan(const NoisePlan& plan,
     require_possible(plan, config, topography);
     const Eigen::VectorXd squared =
         run_sensitivity_squared(plan, plan_use(config, topography.mixing), config.rounds);
-    for (std::size_t u = 0; u < exposures.size(); ++u)
+    const auto levels = round_levels(plan.temporal, config.participation, config.rounds);
+    for (std::size_t u = 0; u < exposures.size(); ++u) {
         exposures[u].sensitivity_squared_over_rounds = squared(static_cast<Eigen::Index>(u));
+        exposures[u].levels = levels;
+    }
     const StreamDistribution noise = plan.distribution();
     for (std::size_t u = 0; u < budgets.size() && !plan.noiseless(); ++u) {
         if (!config.noise_std) {

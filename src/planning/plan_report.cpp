@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "planning/noise_schedule.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/design/mechanism.hpp"
@@ -96,6 +97,11 @@ std::string temporal_line(const ShapeChoice& choice) {
     return choice.keeps_all() ? std::string() : fmt::format("rounds     {}\n", text_of(choice));
 }
 
+std::string schedule_line(const PlanConfig& config) {
+    const std::string text = schedule_text(config);
+    return text.empty() ? text : fmt::format("schedule   {}\n", text);
+}
+
 std::string gossip_line(const GossipChoice& choice) {
     return choice.candidates.empty() ? std::string()
                                      : fmt::format("gossip     {}\n", text_of(choice));
@@ -160,8 +166,8 @@ std::string optimal_line(const Design& design, double variance_cap) {
 std::string reached_text(const Guarantee& reached) {
     std::string text = fmt::format("epsilon {:.6g}", reached.epsilon);
     if (reached.infinite()) return text;
-    const auto [name, value] = reached.loss.parameter();
-    return name == "epsilon" ? text : fmt::format("{} ({} {:.6g})", text, name, value);
+    const std::string parameter = parameter_text(reached.loss);
+    return parameter.starts_with("epsilon") ? text : fmt::format("{} ({})", text, parameter);
 }
 
 std::string protected_line(const Guarantee& reached) {
@@ -207,11 +213,12 @@ std::string noise_lines(const PlannedNoise& planned,
     const double delta = budgets.front().delta;
     const Guarantee reached = largest(guarantees(plan, {}, exposures, delta));
     return budget_line(budgets, config) + cycle_line(planned.choices.cycle) +
-           temporal_line(planned.choices.temporal) + gossip_line(planned.choices.gossip) +
-           updates_line(config) + smoothing_line(config, planned.laziness) +
-           noise_line(plan, config.clip_norm) + survives_lines(planned) +
-           optimal_line(planned.design, config.variance_cap) + protected_line(reached) +
-           coalition_line(plan, exposures, delta) + curious_line(plan, exposures, delta);
+           temporal_line(planned.choices.temporal) + schedule_line(config) +
+           gossip_line(planned.choices.gossip) + updates_line(config) +
+           smoothing_line(config, planned.laziness) + noise_line(plan, config.clip_norm) +
+           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
+           protected_line(reached) + coalition_line(plan, exposures, delta) +
+           curious_line(plan, exposures, delta);
 }
 
 std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {

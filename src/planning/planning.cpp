@@ -17,8 +17,10 @@
 #include "design/reference_objectives.hpp"
 #include "design/seed_groups.hpp"
 #include "design/temporal_utility.hpp"
+#include "plan/lagged_noise.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/corrections.hpp"
+#include "planning/noise_schedule.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/membership.hpp"
@@ -69,6 +71,7 @@ double most_temporal_values(const PlanConfig& config) {
         return missing ? 0 : static_cast<double>(bytes) / shortest_number;
     }
     const auto rounds = static_cast<double>(config.rounds);
+    if (config.noise_schedule != constant_noise) return rounds;
     return find_mechanism("mechanism", config.mechanism).correlates_rounds ? rounds * rounds : 0;
 }
 
@@ -116,7 +119,8 @@ namespace {
 /// Whether noise is correlated over rounds, so that objectives are of the trajectory.
 bool over_rounds(const Mechanism& mechanism, const std::optional<NoisePlan>& given) {
     return mechanism.correlates_rounds ||
-           (given && given->temporal.kind != TemporalFactor::Kind::identity);
+           (given && given->temporal.kind != TemporalFactor::Kind::identity &&
+            !is_diagonal(given->temporal));
 }
 
 /// Sets the schedule if mixing changes over rounds.
@@ -172,7 +176,7 @@ Eigen::VectorXd precision_limits(const PlanConfig& config, const CountedRounds& 
 Eigen::MatrixXd utility_of(const NoisePlan& plan, const DesignInput& input) {
     const bool mean = plan.aggregation == Aggregation::trusted_mean;
     const MixingMatrix mixing = mean ? MixingMatrix::average(plan.agents) : *input.mixing;
-    if (plan.temporal.kind != TemporalFactor::Kind::identity) {
+    if (plan.temporal.kind != TemporalFactor::Kind::identity && !is_diagonal(plan.temporal)) {
         const std::vector<double> steps = design_steps(input);
         return input.schedule && !mean
                    ? spatial_utility(*input.schedule, plan.temporal, steps, input.gossip.steps())
@@ -216,6 +220,7 @@ Design solved(const DesignInput& input, const PlanConfig& config) {
     Design design = find_mechanism("mechanism", config.mechanism).design(input);
     if (config.noise_std && !design.plan.noiseless())
         quieten_to_one_round(design.plan, config, *input.mixing);
+    design.plan = with_schedule(std::move(design.plan), scheduled_factor(config));
     return design;
 }
 
@@ -314,6 +319,8 @@ void require_possible_dropouts(const PlanConfig& config, const Topography& topog
                                mechanism.name,
                                "mechanisms with independent noise on gradients in every round, "
                                "such as ldp, decor, corn, corn-hbc, pairs");
+    if (config.noise_schedule != constant_noise)
+        refuse_beside_dropouts("noise-schedule", config.noise_schedule, "constant");
     if (config.gossip_steps != 1)
         refuse_beside_dropouts("gossip-steps", std::to_string(config.gossip_steps), "1");
     if (config.gossip == GossipRule::optimal)

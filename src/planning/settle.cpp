@@ -9,6 +9,7 @@
 #include "core/numbers.hpp"
 #include "planning/configured_gossip.hpp"
 #include "planning/corrections.hpp"
+#include "planning/noise_schedule.hpp"
 #include "planning/tuning.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
@@ -177,6 +178,18 @@ GossipChoice settle_gossip(AskedPlan& plan,
     return choice;
 }
 
+void settle_noise_schedule(AskedPlan& plan, double l2, const Decider& decider) {
+    decider.together([&] {
+        if (plan.noise_schedule == automatic_noise && plan.open.step_size && l2 != 0)
+            throw ConfigError(fmt::format(
+                "noise-schedule: auto is not possible with --l2 {} and a step size that "
+                "is still to be measured, on which it depends (allowed: constant, or a "
+                "number for --step-size)",
+                l2));
+        plan.round_noise = round_noise_of(plan, l2);
+    });
+}
+
 Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& inputs) {
     PlanChoices choices;
     settle_correction(plan, inputs, decider);
@@ -186,6 +199,7 @@ Settlement settled_by(const Decider& decider, AskedPlan plan, const PlanInputs& 
     // A chosen cycle has its own band.
     if (!choices.cycle.candidates.empty()) choices.temporal = {};
     choices.gossip = settle_gossip(plan, inputs, {.steps = plan.open.gossip_steps}, decider);
+    settle_noise_schedule(plan, inputs.l2, decider);
     return {SettledPlan(static_cast<const PlanConfig&>(plan)), std::move(choices)};
 }
 

@@ -21,6 +21,7 @@ struct PlanInputs {
     bool rounds_alone = false;     ///< figures of the rounds alone are requested: no final gossip
     bool secure_sum = false;       ///< likewise, whatever process 0 chooses
     bool designed_mixing = false;  ///< weights are made for the noise: --mixing optimised
+    double l2 = 0;                 ///< of the objective, for --noise-schedule auto
     double bytes_before = 0;       ///< sent before the rounds, which count in --max-bytes
 };
 
@@ -35,7 +36,8 @@ void require_given_values(const AskedPlan& asked);
 
 /// Chooses all open values in the order of their dependencies: correction, final gossip, the shape
 /// of the temporal factor, the cycle (which narrows its band), gossip steps. Cost: see
-/// choose_temporal, choose_cycle, choose_gossip_steps. @throws ConfigError as these, and as
+/// choose_temporal, choose_cycle, choose_gossip_steps. The noise of every round follows from
+/// --noise-schedule on every process (round_noise_of). @throws ConfigError as these, and as
 /// require_possible_smoothing; for a correction with secure sums or designed mixing.
 [[nodiscard]] Settlement settle(const AskedPlan& asked, const PlanInputs& inputs);
 
@@ -51,8 +53,8 @@ void require_given_values(const AskedPlan& asked);
 /// Chooses the correction and exchanges before the tuning rule chooses rounds, since it counts the
 /// noise that they leave (by with_all_records). K is chosen if it is --gossip-steps auto or not
 /// given, weights if they are not given; of the latter nothing where messages are not mixed or
-/// mixing weights are made for K = 1. With --max-bytes, for which rounds must be known, weights stay
-/// plain and K stays open. With nibbles, lowers the plan's cap on variances. COLLECTIVE.
+/// mixing weights are made for K = 1. With --max-bytes, for which rounds must be known, weights
+/// stay plain and K stays open. With nibbles, lowers the plan's cap on variances. COLLECTIVE.
 /// @return on every process, `precision`: that of inputs or, if it is open, the better one.
 /// @throws as settle().
 [[nodiscard]] GossipChoice settle_exchanges(

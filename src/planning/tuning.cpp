@@ -12,6 +12,7 @@
 #include "core/numbers.hpp"
 #include "net/agreement.hpp"
 #include "planning/budgets.hpp"
+#include "planning/noise_schedule.hpp"
 #include "planning/planning.hpp"
 #include "privacy/noise_multiplier.hpp"
 #include "sotto/core/error.hpp"
@@ -116,8 +117,9 @@ std::optional<NoisePlan> own_noise_of(NoisePlan plan) {
 
 }  // namespace
 
-NoisePlan plan_of_surveys(const NoisePlan& training, const std::vector<Eigen::Index>& records) {
+NoisePlan plan_of_surveys(NoisePlan training, const std::vector<Eigen::Index>& records) {
     constexpr double little = 2;
+    training.temporal = {};  // a survey is one round
     if (unevenness(records) <= little) return training;
     return own_noise_of(training).value_or(training);
 }
@@ -133,6 +135,8 @@ PlanConfig with_all_records(PlanConfig config) {
     config.average = {};
     config.final_gossip = 0;
     config.survey_share = 0;
+    config.noise_schedule = constant_noise;
+    config.round_noise = {};
     return config;
 }
 

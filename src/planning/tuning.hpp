@@ -136,8 +136,8 @@ struct TuningWishes {
 /// The plan that surveys scale, with the seeds of the training's. That plan's noise is made for
 /// batches in proportion to agents' records, where in a survey every record counts alike. So if
 /// agents differ in size by more than a factor of 2, and all have noise of their own, this noise
-/// alone, equal at all agents.
-[[nodiscard]] NoisePlan plan_of_surveys(const NoisePlan& training,
+/// alone, equal at all agents. A schedule of the noise over rounds does not count.
+[[nodiscard]] NoisePlan plan_of_surveys(NoisePlan training,
                                         const std::vector<Eigen::Index>& records);
 
 /// mu that paid rounds may spend of a budget.

@@ -287,16 +287,36 @@ PrivacyBudget budget_spent_by(const PrivacyLoss& loss, StreamDistribution noise,
     return {loss.epsilon(stated).upper, stated, Calibration::exact, noise, loss};
 }
 
+namespace {
+
+/// loss_of_rounds of an exposure's rounds.
+PrivacyLoss loss_of_exposure(StreamDistribution noise, const Exposure& exposure, double squared) {
+    if (!exposure.levels.empty())
+        return loss_of_rounds(
+            noise, squared, exposure.sampling_probability, std::span(exposure.levels));
+    return loss_of_rounds(noise,
+                          squared,
+                          exposure.sampling_probability,
+                          std::lround(exposure.sensitivity_squared_over_rounds),
+                          exposure.rounds_an_epoch);
+}
+
+void require_exact_calibration(const PrivacyBudget& budget) {
+    if (budget.calibration != Calibration::exact)
+        throw ConfigError(
+            fmt::format("calibration: '{}' is not possible with secretly sampled batches (allowed: "
+                        "exact)",
+                        name_of(budget.calibration)));
+}
+
+}  // namespace
+
 PrivacyLoss loss_of(StreamDistribution noise, const Exposure& exposure, double precision) {
     const double rounds = exposure.sensitivity_squared_over_rounds;
     const double distance = exposure.sensitivity * exposure.sensitivity;
     // Avoids infinity times 0.
     const double squared = rounds == 0 || distance == 0 ? 0 : distance * rounds * precision;
-    return loss_of_rounds(noise,
-                          squared,
-                          exposure.sampling_probability,
-                          std::lround(rounds),
-                          exposure.rounds_an_epoch);
+    return loss_of_exposure(noise, exposure, squared);
 }
 
 namespace {
@@ -320,11 +340,7 @@ std::vector<SampledPattern> binding_patterns(std::span<const SampledPattern> pat
 PrivacyBudget sampled_budget(PrivacyBudget budget,
                              const SampledRounds& kind,
                              std::span<const SampledPattern> patterns) {
-    if (budget.calibration != Calibration::exact)
-        throw ConfigError(
-            fmt::format("calibration: '{}' is not possible with secretly sampled batches (allowed: "
-                        "exact)",
-                        name_of(budget.calibration)));
+    require_exact_calibration(budget);
     SampledRounds allowed = kind;
     allowed.noise_multiplier = 0;
     allowed.count = 0;
@@ -356,6 +372,24 @@ PrivacyBudget sampled_budget(PrivacyBudget budget,
     return sampled_budget(std::move(budget), kind, {&pattern, 1});
 }
 
+PrivacyBudget sampled_budget(PrivacyBudget budget,
+                             double sampling_probability,
+                             std::span<const RoundLevel> levels,
+                             const PrivacyLoss& spent) {
+    require_exact_calibration(budget);
+    std::vector<SampledPhase> phases;
+    for (const RoundLevel& level : levels)
+        phases.push_back({.sampling_probability = sampling_probability,
+                          .count = level.rounds,
+                          .relative_noise = 1 / std::sqrt(level.precision)});
+    const double noise = noise_multiplier_for(budget.epsilon, budget.delta, phases, spent);
+    std::vector<SampledRounds> allowed;
+    for (const SampledPhase& phase : phases)
+        allowed.push_back({noise * phase.relative_noise, phase.sampling_probability, phase.count});
+    budget.limit = PrivacyLoss::sampled(allowed);
+    return budget;
+}
+
 PrivacyBudget no_budget(double delta, Calibration calibration) {
     return {0, delta, calibration, StreamDistribution::gaussian, {}};
 }
@@ -365,10 +399,10 @@ namespace {
 /// The parameter of the limit, and of what is left of it.
 std::string limit_text(const PrivacyBudget& budget) {
     constexpr double of_no_use = 1e4;  // a larger epsilon hides nothing
-    const auto [name, value] = budget.limit.parameter();
-    std::string text = fmt::format("{} {:.6g}", name, value);
+    std::string text = parameter_text(budget.limit);
     if (!budget.limit.mu() || !(budget.epsilon > 0 && budget.epsilon < of_no_use)) return text;
     const double whole = calibrated_mu(budget.epsilon, budget.delta, budget.calibration);
+    const double value = *budget.limit.mu();
     if (value >= whole * (1 - 1e-6)) return text;
     return fmt::format("mu {:.6g}, of which {:.6g} is left", whole, value);
 }
@@ -503,11 +537,7 @@ Guarantee guarantee_of(const NoisePlan& plan,
                        double delta) {
     const StreamDistribution noise = plan.distribution();
     const double distance = exposure.sensitivity * std::sqrt(squared);
-    return guarantee_of(loss_of_rounds(noise,
-                                       distance * distance,
-                                       exposure.sampling_probability,
-                                       std::lround(exposure.sensitivity_squared_over_rounds),
-                                       exposure.rounds_an_epoch),
+    return guarantee_of(loss_of_exposure(noise, exposure, distance * distance),
                         stated_delta(noise, delta));
 }
 

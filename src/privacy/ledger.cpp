@@ -19,16 +19,19 @@
 namespace sotto {
 
 void PrivacyLosses::add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision) {
-    add(phase, pattern_sensitivity_squared(phase.plan, phase.use, rounds), precision);
+    add(phase, rounds, pattern_sensitivity_squared(phase.plan, phase.use, rounds), precision);
 }
 
 void PrivacyLosses::add(const PrivacyPhase& phase,
+                        long rounds,
                         const Eigen::MatrixXd& squared,
                         const Eigen::VectorXd& precision) {
     // At least one pattern, so that the loss has the kind of this noise even without rounds.
     const long reached = std::max<long>(squared.cols(), 1);
     if (reached > patterns()) losses_.resize(static_cast<std::size_t>(reached * agents_));
     const StreamDistribution noise = phase.plan.distribution();
+    const std::vector<RoundLevel> levels =
+        round_levels(phase.plan.temporal, phase.use.participation, rounds);
     for (int place = 0; place < phase.members.size(); ++place)
         for (long p = 0; p < reached; ++p) {
             const double seen = p < squared.cols() ? squared(place, p) : 0;
@@ -40,11 +43,12 @@ void PrivacyLosses::add(const PrivacyPhase& phase,
             (phase.use.participation.cycle == 1
                  ? in_all_[static_cast<std::size_t>(number)]
                  : losses_[static_cast<std::size_t>(p * agents_ + number)]) +=
-                loss_of_rounds(noise,
-                               distance,
-                               phase.probability(place),
-                               std::lround(seen),
-                               phase.use.participation.rounds_an_epoch);
+                levels.empty() ? loss_of_rounds(noise,
+                                                distance,
+                                                phase.probability(place),
+                                                std::lround(seen),
+                                                phase.use.participation.rounds_an_epoch)
+                               : loss_of_rounds(noise, distance, phase.probability(place), levels);
         }
 }
 

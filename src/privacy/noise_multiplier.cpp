@@ -32,7 +32,10 @@ void require_asked(double epsilon, double delta) {
 PrivacyLoss with_noise(double noise, std::span<const SampledPhase> phases) {
     std::vector<SampledRounds> rounds;
     for (const SampledPhase& phase : phases)
-        rounds.push_back({noise, phase.sampling_probability, phase.count, phase.rounds_an_epoch});
+        rounds.push_back({noise * phase.relative_noise,
+                          phase.sampling_probability,
+                          phase.count,
+                          phase.rounds_an_epoch});
     return PrivacyLoss::sampled(rounds);
 }
 

@@ -11,6 +11,7 @@ struct SampledPhase {
     double sampling_probability = 0;  ///< from 0 to 1
     long count = 0;                   ///< rounds, or epochs
     long rounds_an_epoch = 1;         ///< above 1: random allocation (SampledRounds)
+    double relative_noise = 1;        ///< of these rounds, times the noise multiplier
 };
 
 /// Smallest common noise multiplier of these rounds (PrivacyLoss::sampled) such that epsilon at

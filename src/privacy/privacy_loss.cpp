@@ -361,6 +361,39 @@ PrivacyLoss loss_of_rounds(StreamDistribution noise,
     return PrivacyLoss::sampled({&alike, 1});
 }
 
+PrivacyLoss loss_of_rounds(StreamDistribution noise,
+                           double squared,
+                           double sampling_probability,
+                           std::span<const RoundLevel> levels) {
+    if (sampling_probability == 1 || squared == 0 || std::isinf(squared))
+        return loss_of_squared_distance(noise, squared);
+    if (noise != StreamDistribution::gaussian)
+        throw PrivacyError("privacy loss: nothing is proved for sampled rounds with Laplace noise");
+    double all = 0;
+    for (const RoundLevel& level : levels)
+        all += static_cast<double>(level.rounds) * level.precision;
+    std::vector<SampledRounds> rounds;
+    for (const RoundLevel& level : levels)
+        rounds.push_back(
+            {std::sqrt(all / (squared * level.precision)), sampling_probability, level.rounds});
+    return PrivacyLoss::sampled(rounds);
+}
+
+std::string parameter_text(const PrivacyLoss& loss, int digits) {
+    const PrivacyLoss::Parts parts = loss.parts();
+    const bool differs =
+        parts.sampled.size() > 1 && parts.mu_squared == 0 && !parts.pure &&
+        parts.sampled.front().sampling_probability == parts.sampled.back().sampling_probability;
+    if (differs)
+        return fmt::format("noise multiplier {:.{}g} to {:.{}g}",
+                           parts.sampled.front().noise_multiplier,
+                           digits,
+                           parts.sampled.back().noise_multiplier,
+                           digits);
+    const auto [name, value] = loss.parameter();
+    return fmt::format("{} {:.{}g}", name, value, digits);
+}
+
 double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit) {
     switch (noise) {
         case StreamDistribution::laplace:

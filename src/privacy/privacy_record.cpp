@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -63,12 +64,41 @@ long column_reach(const TemporalFactor& factor, long s, long rounds) {
     return reach;
 }
 
+/// Whether rounds count one by one, each with noise of its own.
+bool levels_differ(const TemporalFactor& factor, const Participation& participation) {
+    constexpr double rounding = 1e-9;
+    return is_diagonal(factor) && participation.cycle == 1 && !participation.is_allocated() &&
+           factor.lower.maxCoeff() > factor.lower.minCoeff() * (1 + rounding);
+}
+
 }  // namespace
+
+std::vector<RoundLevel> round_levels(const TemporalFactor& factor,
+                                     const Participation& participation,
+                                     long rounds) {
+    if (!levels_differ(factor, participation)) return {};
+    std::map<double, long, std::greater<>> counts;
+    for (const double precision : round_precisions(factor, rounds)) ++counts[precision];
+    std::vector<RoundLevel> levels;
+    for (const auto& [precision, count] : counts) levels.push_back({precision, count});
+    return levels;
+}
 
 void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
                              long rounds) {
     if (!participation.is_secret() || factor.kind == TemporalFactor::Kind::identity) return;
+    if (participation.poisson && levels_differ(factor, participation)) {
+        const auto sizes = std::ssize(round_levels(factor, participation, rounds));
+        if (sizes > most_round_levels)
+            throw ConfigError(fmt::format(
+                "participation: {} is not possible with noise of {} sizes, which are accounted one "
+                "by one (allowed: a plan with at most {}, as --noise-schedule makes)",
+                name_of(participation),
+                sizes,
+                most_round_levels));
+        return;
+    }
     constexpr double longest_column = 1 + 1e-9;  // squared; 1 up to rounding
     const Eigen::VectorXd precisions = round_precisions(factor, rounds);
     for (long s = 0; s < rounds; ++s) {
@@ -127,7 +157,7 @@ Eigen::VectorXd pattern_sensitivities_squared(const TemporalFactor& factor,
         for (long j = 0; j < patterns; ++j) result(j) = static_cast<double>(length(j));
         return result;
     }
-    if (participation.poisson) {
+    if (participation.poisson && !levels_differ(factor, participation)) {
         require_separate_rounds(factor, participation, rounds);
         const double longest = std::max(1.0, round_precisions(factor, rounds).maxCoeff());
         for (long j = 0; j < patterns; ++j) result(j) = longest * static_cast<double>(length(j));

@@ -24,16 +24,16 @@ void verify_budget(const NoisePlan& plan,
                    const Exposure& exposure,
                    const PrivacyBudget& budget,
                    double precision) {
+    constexpr int digits = 9;  // the difference may be small
     const PrivacyLoss loss = loss_of(plan.distribution(), exposure, precision);
     if (loss.within(budget.limit, verification_tolerance)) return;
     throw PrivacyError(
-        fmt::format("the plan ({}) does not protect agent {}: {} = {:.9g}, allowed {:.9g} (epsilon "
-                    "{} at delta {}, calibration {}); solve a plan for this budget",
+        fmt::format("the plan ({}) does not protect agent {}: {}, allowed {} (epsilon {} at delta "
+                    "{}, calibration {}); solve a plan for this budget",
                     plan.mechanism,
                     agent,
-                    budget.limit.parameter().name,
-                    loss.parameter().value,
-                    budget.limit.parameter().value,
+                    parameter_text(loss, digits),
+                    parameter_text(budget.limit, digits),
                     budget.epsilon,
                     budget.delta,
                     name_of(budget.calibration)));

@@ -266,7 +266,8 @@ PlanInputs inputs_of(const TrainConfig& config, const Participants& there, const
             .precision = expected_precision(config, there.topography, task.fixed_inputs),
             .rounds_alone = config.asks_about_rounds_alone(),
             .secure_sum = config.secure_sum,
-            .designed_mixing = is_optimised(config.graph)};
+            .designed_mixing = is_optimised(config.graph),
+            .l2 = config.l2};
 }
 
 /// Numbers that are summed for the moments of columns; 0: none.
@@ -755,7 +756,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
                    most_temporal_values(config.plan));
     int coalition_size = 0;
     network.agree([&] {
-        require_asked_plan(phase.plan, config.plan, topography.graph);
+        require_asked_plan(phase.plan, phase.config, topography.graph);
         require_everybody_for(phase.plan, participants.members);
         coalition_size = coalition_size_of(phase.config, phase.plan.agents, &phase.plan);
         CountedPlan counted = count_plan(phase.plan,

@@ -25,8 +25,9 @@ void require_possible_limits(const Run& run) {
                "with --momentum, which makes noise depend on earlier rounds",
                "off, clip:TAU, trimmed:F");
         refuse(run.plan.temporal.kind != TemporalFactor::Kind::identity,
-               "with noise that depends on earlier rounds; its limits follow from independent ones",
-               "off, clip:TAU, trimmed:F, or another --mechanism");
+               "with noise that depends on earlier rounds or changes with a --noise-schedule; its "
+               "limits follow from independent rounds with equal noise",
+               "off, clip:TAU, trimmed:F, --noise-schedule constant, or another --mechanism");
         refuse(run.plan.distribution() != StreamDistribution::gaussian,
                "with Laplace noise, whose norms have other tails",
                "off, clip:TAU, trimmed:F");

@@ -40,8 +40,9 @@ void require_possible_misses(const Run& run) {
     refuse(run.plan.entry != NoiseEntry::gradient || !run.plan.same_message_to_all(),
            "with noise on messages, whose guarantee is that of a fixed mixing matrix");
     refuse(run.plan.temporal.kind != TemporalFactor::Kind::identity,
-           "with noise that depends on earlier rounds, some of which may be missed; give "
-           "--temporal banded:0, or another mechanism");
+           "with noise that depends on earlier rounds, some of which may be missed, or that a "
+           "--noise-schedule changes from round to round; give --temporal banded:0 or "
+           "--noise-schedule constant, or another mechanism");
     refuse(!run.topography.schedule().fixed() || run.topography.mixing.push_sum(),
            "where mixing changes from round to round, or is not symmetric");
     refuse(plan.correction != Correction::none, "with --correction, which needs all messages");

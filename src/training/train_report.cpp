@@ -12,6 +12,7 @@
 #include "core/host.hpp"
 #include "core/json.hpp"
 #include "core/output.hpp"
+#include "plan/lagged_noise.hpp"
 #include "store/run_directory.hpp"
 #include "training/progress.hpp"
 
@@ -571,7 +572,9 @@ std::string what_to_do_about_noise(const PlanConfig& config) {
 }  // namespace
 
 double noise_over_gradients(const NoisePlan& plan, const PlanConfig& config, long dimension) {
-    if (plan.entry != NoiseEntry::gradient || plan.temporal.kind != TemporalFactor::Kind::identity)
+    const bool scheduled = is_diagonal(plan.temporal);
+    if (plan.entry != NoiseEntry::gradient ||
+        (plan.temporal.kind != TemporalFactor::Kind::identity && !scheduled))
         return not_a_number;
     // Long runs are represented by this many rounds at equal distances.
     constexpr long most = 100'000;
@@ -579,10 +582,11 @@ double noise_over_gradients(const NoisePlan& plan, const PlanConfig& config, lon
     const double each = static_cast<double>(config.rounds) / static_cast<double>(rounds);
     double steps = 0, squares = 0;
     for (long i = 0; i < rounds; ++i) {
-        const double step =
-            config.steps.at(static_cast<long>((static_cast<double>(i) + 0.5) * each));
+        const auto round = static_cast<long>((static_cast<double>(i) + 0.5) * each);
+        const double step = config.steps.at(round);
+        const double louder = scheduled ? 1 / plan.temporal.lower(round, 0) : 1;
         steps += each * step;
-        squares += each * step * step;
+        squares += each * step * step * louder * louder;
     }
     const double noise =
         std::sqrt(static_cast<double>(dimension) * mean_noise_variance(plan) * squares);

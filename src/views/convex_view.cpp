@@ -42,7 +42,8 @@ void require_convex_case(const MessageProcess& process, const Participation& par
         plan.temporal.kind != TemporalFactor::Kind::identity ||
         plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip ||
         !plan.same_message_to_all())
-        refuse("this noise", "Gaussian noise on gradients, independent between rounds");
+        refuse("this noise",
+               "Gaussian noise on gradients, independent between rounds and equal in all of them");
     if (participation.is_secret()) refuse("rounds that are sampled in secret", "every or cyclic:b");
 }
 

@@ -329,6 +329,26 @@ TEST(HonestPipeline, IsConsistentInEveryViewUsedBelow) {
         }
 }
 
+AuditConfig config_of_schedule() {
+    AuditConfig config = config_of("pairs", "coalition:0,3");
+    config.train.plan.steps = {StepSchedule::Kind::linear, 0.05, {}, 0, rounds};
+    config.train.plan.noise_schedule = "auto";
+    return config;
+}
+
+TEST(HonestPipeline, IsConsistentWithNoiseThatChangesOverRounds) {
+    const LikelihoodResult result = audit_pipeline(config_of_schedule(), {});
+    EXPECT_TRUE(result.consistent()) << all_findings(result);
+}
+
+TEST(Sabotage, NoiseThatIgnoresItsScheduleIsCaught) {
+    Sabotage sabotage;
+    sabotage.noise = [](NoisePlan& plan, const MixingMatrix&) { plan.temporal = {}; };
+    const LikelihoodResult result = audit_pipeline(config_of_schedule(), sabotage);
+    EXPECT_FALSE(result.consistent());
+    EXPECT_FALSE(result.noise_as_accounted);
+}
+
 TEST(Sabotage, NoiseDrawnOnceIsCaught) {
     Sabotage sabotage;
     sabotage.noise = [](NoisePlan& plan, const MixingMatrix&) { plan.temporal = repeating(0); };

@@ -94,6 +94,7 @@ OptionTexts everything_else() {
                       {"client-probability", "0.375"},
                       {"step-size", "1e-3"},
                       {"step-schedule", "piecewise:3:0.5,7:1e-05"},
+                      {"noise-schedule", "auto"},
                       {"gossip-steps", "3"},
                       {"gossip", "chebyshev"},
                       {"max-bytes", "1e9"},
@@ -155,6 +156,7 @@ TEST(TrainOptions, ThatAllRanksMustAgreeOn) {
                                      "l2",
                                      "step-size",
                                      "step-schedule",
+                                     "noise-schedule",
                                      "seed",
                                      "rounds",
                                      "tune",
@@ -231,7 +233,7 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "label",          "label-kind",      "ignore",
                              "categorical",    "missing",         "bounds",
                              "unit-column",    "spares",          "faults",
-                             "unit-records",   "protect-against"})
+                             "unit-records",   "protect-against", "noise-schedule"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
@@ -273,7 +275,8 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
         "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
-        "step-size = 0.05\nstep-schedule = constant\nlocal-steps = 1\nbatch-size = "
+        "step-size = 0.05\nstep-schedule = constant\nnoise-schedule = constant\nlocal-steps = "
+        "1\nbatch-size = "
         "128\nparticipation = every\n"
         "gossip-steps = 1\ngossip = plain\nfinal-gossip = 0\naverage = none\ncorrection = none\n"
         "momentum = 0\n"

@@ -203,9 +203,8 @@ TEST(AgentExposure, OfRandomAllocationCountsWholeEpochs) {
     // One epoch's record shows once, with the noise of one round.
     const PrivacyLoss loss = loss_of(StreamDistribution::gaussian, exposure, 25);
     const SampledRounds rounds = allocated_rounds(1, 7, 5);
-    EXPECT_NEAR(loss.epsilon(1e-5).upper,
-                PrivacyLoss::sampled({&rounds, 1}).epsilon(1e-5).upper,
-                1e-9);
+    EXPECT_NEAR(
+        loss.epsilon(1e-5).upper, PrivacyLoss::sampled({&rounds, 1}).epsilon(1e-5).upper, 1e-9);
     EXPECT_NEAR(largest_squared_distance(StreamDistribution::gaussian, loss), 35, 1e-12);
     for (const Adjacency adjacency : {Adjacency::agent, Adjacency::record})
         EXPECT_THROW((void)agent_exposure(adjacency, allocated, 3, 30, 100, 10), ConfigError);
@@ -515,6 +514,31 @@ TEST(Largest, IsTheFirstOfTheWorst) {
            guarantee_of(PrivacyLoss::gaussian(2e-8), 1e-5)};
     EXPECT_EQ(&largest(all), &all[1]);
     EXPECT_EQ(largest(all).epsilon, 0);
+}
+
+TEST(SampledBudget, OfRoundsWithDifferentNoiseIsMetByTheirComposition) {
+    const std::vector<RoundLevel> levels{{1.44, 50}, {0.16, 25}};  // 76 rounds of precision 1
+    const PrivacyBudget asked = make_budget(2, 1e-5, Calibration::exact);
+    const PrivacyBudget budget = sampled_budget(asked, 0.05, levels);
+    EXPECT_LE(budget.limit.epsilon(1e-5).upper, 2);
+    EXPECT_GT(budget.limit.scaled(1.003).epsilon(1e-5).upper, 2);
+    const auto rounds = budget.limit.parts().sampled;
+    ASSERT_EQ(rounds.size(), 2U);
+    EXPECT_EQ(rounds[0].count, 50);
+    EXPECT_NEAR(rounds[1].noise_multiplier, 3 * rounds[0].noise_multiplier, 1e-12);
+    // The plan's precision at this limit gives the loss back.
+    Exposure exposure{.sensitivity = 0.5,
+                      .sensitivity_squared_over_rounds = 76,
+                      .sampling_probability = 0.05,
+                      .levels = levels};
+    const double precision = precision_limit(budget, exposure);
+    EXPECT_TRUE(
+        loss_of(StreamDistribution::gaussian, exposure, precision).within(budget.limit, 1e-12));
+    EXPECT_FALSE(loss_of(StreamDistribution::gaussian, exposure, 1.01 * precision)
+                     .within(budget.limit, 1e-12));
+    EXPECT_NE(text_of(budget).find(" to "), std::string::npos) << text_of(budget);
+    EXPECT_THROW((void)sampled_budget(make_budget(2, 1e-5, Calibration::rdp), 0.05, levels),
+                 ConfigError);
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST(Composition, OfNoRoundsIsNothingOfTheNoisesKind) {
 TEST(Composition, InfinitePrecisionCountsOnlyWhereSomethingWasSent) {
     const PrivacyPhase phase = phase_of({0}, 1, 2.0, 0, 3);
     PrivacyLosses losses(1);
-    losses.add(phase, Eigen::RowVector3d(1, 0, 2), Eigen::VectorXd::Constant(1, infinity));
+    losses.add(phase, planned, Eigen::RowVector3d(1, 0, 2), Eigen::VectorXd::Constant(1, infinity));
     EXPECT_TRUE(losses.of(0, 0).infinite());
     EXPECT_EQ(losses.of(0, 1), PrivacyLoss());
     EXPECT_TRUE(losses.guarantee(0, 1e-5).infinite());

@@ -18,7 +18,8 @@ double epsilon_with(double noise,
                     const PrivacyLoss& beside) {
     std::vector<SampledRounds> rounds;
     for (const SampledPhase& one : phases)
-        rounds.push_back({noise, one.sampling_probability, one.count, one.rounds_an_epoch});
+        rounds.push_back(
+            {noise * one.relative_noise, one.sampling_probability, one.count, one.rounds_an_epoch});
     return compose(beside, PrivacyLoss::sampled(rounds)).epsilon(1e-5).upper;
 }
 
@@ -30,6 +31,17 @@ TEST(NoiseMultiplier, MeetsTheBudgetAndHardlyMoreNoiseThanThat) {
             EXPECT_LE(epsilon_with(noise, phases, beside), epsilon);
             EXPECT_GT(epsilon_with(noise * 0.999, phases, beside), epsilon);
         }
+}
+
+TEST(NoiseMultiplier, OfRoundsWithDifferentNoiseIsThatOfTheirSmallestFactor) {
+    const std::vector<SampledPhase> phases{
+        {.sampling_probability = 0.05, .count = 60, .relative_noise = 1},
+        {.sampling_probability = 0.05, .count = 40, .relative_noise = 3}};
+    const double noise = noise_multiplier_for(2, 1e-5, phases);
+    EXPECT_LE(epsilon_with(noise, phases, {}), 2);
+    EXPECT_GT(epsilon_with(noise * 0.999, phases, {}), 2);
+    const std::vector<SampledPhase> equal{{0.05, 100}};
+    EXPECT_LT(noise, noise_multiplier_for(2, 1e-5, equal));
 }
 
 TEST(NoiseMultiplier, OfRandomAllocationMeetsTheBudgetAndIsNeverBelowTheLeast) {

@@ -756,5 +756,22 @@ TEST(Gdp, HasNoEdgeWhereSearchesFail) {
     EXPECT_NEAR(gdp_mu(1e-300, 1e-5), 2.5066282747e-5, 1e-14);
 }
 
+TEST(LossOfRounds, WithDifferentNoiseIsTheirComposition) {
+    const std::vector<RoundLevel> levels{{2.25, 30}, {0.25, 10}};  // 70 rounds of precision 1
+    const double squared = 70 / (1.5 * 1.5);                       // noise multiplier 1.5 at 1
+    const std::vector<SampledRounds> by_hand{{1, 0.1, 30}, {3, 0.1, 10}};
+    const PrivacyLoss loss = loss_of_rounds(StreamDistribution::gaussian, squared, 0.1, levels);
+    const PrivacyLoss wanted = PrivacyLoss::sampled(by_hand);
+    EXPECT_TRUE(loss.within(wanted, 1e-12));
+    EXPECT_TRUE(wanted.within(loss, 1e-12));
+    EXPECT_EQ(parameter_text(loss), "noise multiplier 1 to 3");
+    // Of records that are always there only the sum counts.
+    EXPECT_EQ(loss_of_rounds(StreamDistribution::gaussian, squared, 1, levels),
+              loss_of_squared_distance(StreamDistribution::gaussian, squared));
+    EXPECT_EQ(parameter_text(PrivacyLoss::gaussian(1.25)), "mu 1.25");
+    EXPECT_THROW((void)loss_of_rounds(StreamDistribution::laplace, squared, 0.1, levels),
+                 PrivacyError);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -490,5 +490,43 @@ TEST(Statements, AlwaysSayWhatIsNotCovered) {
         "no amplification"));
 }
 
+TemporalFactor diagonal_factor(const std::vector<double>& diagonal) {
+    TemporalFactor factor{TemporalFactor::Kind::banded,
+                          Eigen::MatrixXd(std::ssize(diagonal), Eigen::Index{1})};
+    for (std::size_t t = 0; t < diagonal.size(); ++t)
+        factor.lower(static_cast<Eigen::Index>(t), 0) = diagonal[t];
+    return factor;
+}
+
+TEST(RoundLevels, AreTheSizesOfNoiseOfTheRoundsSoFar) {
+    const TemporalFactor factor = diagonal_factor({0.5, 2, 0.5, 1});
+    EXPECT_EQ(round_levels(factor, {}, 4), (std::vector<RoundLevel>{{4, 1}, {1, 1}, {0.25, 2}}));
+    EXPECT_EQ(round_levels(factor, {}, 1), (std::vector<RoundLevel>{{0.25, 1}}));
+    EXPECT_TRUE(round_levels({}, {}, 4).empty());
+    EXPECT_TRUE(round_levels(factor, {.cycle = 2}, 4).empty());
+    EXPECT_TRUE(round_levels(diagonal_factor({1, 1 + 1e-12}), {}, 2).empty());
+    EXPECT_THROW((void)round_levels(factor, {}, 5), PrivacyError);
+    // What these rounds reveal together, with and without secret batches.
+    for (const bool poisson : {false, true}) {
+        const Participation participation{.cycle = 1, .poisson = poisson};
+        EXPECT_DOUBLE_EQ(temporal_sensitivity_squared(factor, participation, 4), 5.5);
+        EXPECT_DOUBLE_EQ(temporal_sensitivity_squared(factor, participation, 2), 4.25);
+    }
+    EXPECT_EQ(largest_round_shift(factor, {}, 4), 2);
+}
+
+TEST(RoundLevels, OfSecretBatchesAreFewAndInNoCycle) {
+    std::vector<double> all;
+    for (long t = 0; t <= most_round_levels; ++t) all.push_back(1 + static_cast<double>(t));
+    const Participation poisson{.cycle = 1, .poisson = true};
+    EXPECT_THROW(require_separate_rounds(diagonal_factor(all), poisson, std::ssize(all)),
+                 ConfigError);
+    all.pop_back();
+    EXPECT_NO_THROW(require_separate_rounds(diagonal_factor(all), poisson, std::ssize(all)));
+    const Participation in_turn{.cycle = 2, .poisson = true};
+    EXPECT_THROW(require_separate_rounds(diagonal_factor(all), in_turn, std::ssize(all)),
+                 ConfigError);
+}
+
 }  // namespace
 }  // namespace sotto

@@ -126,6 +126,52 @@ TEST_F(ResumedPhase, CorrelatedRoundsBeginAnewWithinTheBudget) {
     }
 }
 
+TEST_F(ResumedPhase, KeepsItsNoiseScheduleWithTheSameKeys) {
+    TrainConfig first = config("run");
+    first.plan.steps = {StepSchedule::Kind::linear, 0.05, {}, 0, rounds};
+    first.plan.noise_schedule = "auto";
+    const long sent = run_until_stopped(first, 25).rounds;
+    ASSERT_LT(sent, rounds);
+    // What these rounds have spent by themselves, which is more than their share.
+    const RunHistory history = read_history(path("run"));
+    const Eigen::VectorXd diagonal = history.phases[0].plan.temporal.lower;
+    const double share = diagonal.head(sent).squaredNorm() / static_cast<double>(rounds);
+    EXPECT_GT(share, 1.1 * static_cast<double>(sent) / static_cast<double>(rounds));
+    const double mu = ledger("run").at("headline").at("mu");
+    EXPECT_NEAR(mu, std::sqrt(share) * gdp_mu(first.plan.epsilon, first.plan.delta), 1e-6 * mu);
+    const TrainResult rest = run(resumed(first, path("run")));
+    EXPECT_TRUE(rest.resumed->same_keys);
+    EXPECT_NEAR(rest.epsilon, first.plan.epsilon, 1e-6);
+}
+
+TEST_F(ResumedPhase, GoesOnWithTheRestOfANoiseSchedule) {
+    TrainConfig first = config("run");
+    first.checkpoint_every = 10;
+    first.plan.steps = {StepSchedule::Kind::linear, 0.05, {}, 0, rounds};
+    first.plan.noise_schedule = "auto";
+    run_until_killed(first, 37);
+    const TrainResult rest = run(resumed(first, path("run")));
+    EXPECT_EQ(rest.resumed->round, 30);
+    EXPECT_NEAR(rest.epsilon, first.plan.epsilon, 1e-6);
+    const RunHistory history = read_history(path("run"));
+    ASSERT_EQ(history.phases.size(), 2U);
+    const Eigen::VectorXd before = history.phases[0].plan.temporal.lower;
+    const Eigen::VectorXd after = history.phases[1].plan.temporal.lower;
+    ASSERT_EQ(after.size(), rounds - 30);
+    EXPECT_TRUE(after.isApprox(after(0) / before(30) * before.tail(rounds - 30), 1e-9));
+    // By hand: what the rounds that had left, 37 of them, have spent, and what the others do.
+    const Json json = ledger("run");
+    for (int u = 0; u < agents; ++u) {
+        const double squared =
+            std::pow(2 * first.plan.clip_norm, 2) *
+            (before.head(history.phases[0].rounds).squaredNorm() *
+                 coalition_precision(history.phases[0].plan, 1)(u) +
+             after.squaredNorm() * coalition_precision(history.phases[1].plan, 1)(u));
+        const double mu = json.at("agents").at(static_cast<std::size_t>(u)).at("mu");
+        EXPECT_NEAR(mu, std::sqrt(squared), 1e-9 * mu);
+    }
+}
+
 TEST_F(ResumedPhase, RefusesWhenNothingIsLeft) {
     TrainConfig first = config("run", "ldp");
     first.plan.rounds = 6;

@@ -70,6 +70,8 @@ struct Exposure {
     /// part in a round where it can; 1: it always does.
     double sampling_probability = 1;
     long rounds_an_epoch = 1;  ///< Participation::rounds_an_epoch
+    /// Of rounds whose noise differs (round_levels); empty: all are alike.
+    std::vector<RoundLevel> levels{};
 };
 
 /// @param clip_norm C > 0.  @param records N_u, or 0 if unknown (then only `batch_size` counts).
@@ -159,6 +161,12 @@ struct SampledPattern {
                                            long rounds,
                                            const PrivacyLoss& spent = {});
 
+/// The same for rounds whose noise differs (--noise-schedule), in one pattern.
+[[nodiscard]] PrivacyBudget sampled_budget(PrivacyBudget budget,
+                                           double sampling_probability,
+                                           std::span<const RoundLevel> levels,
+                                           const PrivacyLoss& spent = {});
+
 /// "epsilon 10 at delta 1e-05, exact calibration: mu 1.2", "epsilon 3, pure"; "mu 2, of which 1.2
 /// is left" for a resumed run. States what is allowed; a plan may use less.
 [[nodiscard]] std::string text_of(const PrivacyBudget& budget);
@@ -178,7 +186,8 @@ struct StepSchedule {
     double step_size = 0.05;    ///< eta > 0
     std::vector<Piece> pieces;  ///< piecewise only; rounds ascend
     long first_round = 0;       ///< round of the run that is round 0 here
-    /// T >= 1, linear only: the mean step of T rounds is eta. Later rounds have the step of the last.
+    /// T >= 1, linear only: the mean step of T rounds is eta. Later rounds have the step of the
+    /// last.
     long rounds = 1;
     [[nodiscard]] double at(long round) const;
     /// Of every round.

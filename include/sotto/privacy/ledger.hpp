@@ -29,6 +29,7 @@ class PrivacyLosses {
     void add(const PrivacyPhase& phase, long rounds, const Eigen::VectorXd& precision);
     /// The same with pattern_sensitivity_squared given, to be reused for many observers.
     void add(const PrivacyPhase& phase,
+             long rounds,
              const Eigen::MatrixXd& squared,
              const Eigen::VectorXd& precision);
     /// Against the worst coalition of `size` agents of the phase. If the worst coalition differs

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -197,6 +198,23 @@ class PrivacyLoss {
                                          double sampling_probability,
                                          long rounds,
                                          long rounds_an_epoch = 1);
+/// Rounds with noise of one size, 1 / sqrt(precision) of that of a plan without a noise schedule.
+struct RoundLevel {
+    double precision = 1;  ///< d_t^2 > 0
+    long rounds = 0;
+
+    [[nodiscard]] bool operator==(const RoundLevel&) const = default;
+};
+/// The same for independent rounds whose noise differs: with a probability below 1, the rounds of
+/// every level have the noise multiplier sqrt(S / (squared precision)), S = sum rounds precision.
+/// @param levels not empty.
+[[nodiscard]] PrivacyLoss loss_of_rounds(StreamDistribution noise,
+                                         double squared,
+                                         double sampling_probability,
+                                         std::span<const RoundLevel> levels);
+/// "mu 1.2", "epsilon 3", "noise multiplier 0.8", or "noise multiplier 0.8 to 3.1" for sampled
+/// rounds whose noise differs. @throws PrivacyError for losses of several kinds.
+[[nodiscard]] std::string parameter_text(const PrivacyLoss& loss, int digits = 6);
 /// Inverse of loss_of_squared_distance: the largest squared distance within `limit`, rounds / s^2
 /// for sampled rounds; 0 if the limit allows no loss of that kind.
 [[nodiscard]] double largest_squared_distance(StreamDistribution noise, const PrivacyLoss& limit);

@@ -31,12 +31,22 @@ namespace sotto {
 
 /// Secretly sampled rounds are accounted one by one (docs/equations.md#secretly-sampled-rounds), so
 /// no two rounds of one record may share noise, and none may be louder than alone: columns t and t
-/// + b of C_time must share no row, and no column may be longer than 1. Does nothing without
+/// + b of C_time must share no row, and no column may be longer than 1. Independent rounds (Poisson
+/// sampling, b = 1) may have noise of most_round_levels sizes instead. Does nothing without
 /// sampling. Cost: O(T B), O(T^2) for a dense factor.
 /// @throws ConfigError naming what is wrong and what is allowed.
 void require_separate_rounds(const TemporalFactor& factor,
                              const Participation& participation,
                              long rounds);
+
+/// Most sizes of noise that are accounted beside each other with Poisson sampling.
+inline constexpr long most_round_levels = 64;
+/// The sizes of noise of the leading `rounds` rounds, from quiet to loud, if rounds are
+/// independent, their noise differs, and every record can take part in all; otherwise empty.
+/// @throws PrivacyError if the factor covers fewer rounds.
+[[nodiscard]] std::vector<RoundLevel> round_levels(const TemporalFactor& factor,
+                                                   const Participation& participation,
+                                                   long rounds);
 
 /// max over patterns and rounds s of sum_{t in the pattern} |(C_time)_st|: an upper bound on how
 /// far unit changes in all rounds of one pattern move the mean of the fresh noise of one round. 1

@@ -447,6 +447,7 @@ class LedgerSums {
             if (rounds <= 0) continue;
             phases_.push_back(&phase);
             precisions_.emplace_back(phase.plan);
+            rounds_.push_back(rounds);
             squared_.push_back(pattern_sensitivity_squared(phase.plan, phase.use, rounds));
         }
     }
@@ -480,7 +481,7 @@ class LedgerSums {
         const std::function<Eigen::VectorXd(std::size_t phase)>& precision) const {
         PrivacyLosses losses(agents_);
         for (std::size_t k = 0; k < phases_.size(); ++k)
-            losses.add(*phases_[k], squared_[k], precision(k));
+            losses.add(*phases_[k], rounds_[k], squared_[k], precision(k));
         std::vector<float> epsilon(static_cast<std::size_t>(agents_),
                                    std::numeric_limits<float>::quiet_NaN());
         for (int u = 0; u < agents_; ++u)
@@ -498,6 +499,7 @@ class LedgerSums {
     int agents_;
     double delta_ = 0;
     std::vector<const PrivacyPhase*> phases_;
+    std::vector<long> rounds_;
     std::vector<ObservedPrecisions> precisions_;
     std::vector<Eigen::MatrixXd> squared_;
 };
