@@ -429,11 +429,14 @@ VectorXd allowed_for_persons(std::span<const Exposure> exposures,
                              std::span<const PrivacyBudget> budgets,
                              int agents) {
     const double probability = joint_probability(exposures, agents);
+    // Limits of single agents are for their own probabilities, or for rounds that all count.
+    const bool sampled = std::ranges::any_of(
+        exposures, [](const Exposure& exposure) { return exposure.sampling_probability < 1; });
     VectorXd allowed(std::ssize(budgets));
     std::map<double, double> known;  // by epsilon
     for (std::size_t u = 0; u < budgets.size(); ++u) {
         double& figure = allowed(static_cast<Index>(u));
-        if (probability >= 1 || agents == 1) {
+        if (!sampled) {
             figure = largest_squared_distance(budgets[u].noise, budgets[u].limit);
             continue;
         }

@@ -361,6 +361,22 @@ TEST(ShareOfPersons, OfSampledRoundsCountsTheJointProbability) {
     EXPECT_GT(epsilon, 0.99);
 }
 
+TEST(ShareOfPersons, OfAgentsOfWhichOneUsesAllItsRecordsCountsEveryRound) {
+    std::vector<PrivacyBudget> budgets;
+    std::vector<Exposure> exposures;
+    for (const double probability : {1.0, 0.6, 0.7}) {
+        exposures.push_back(exposure(1, 50, probability));
+        budgets.push_back(
+            sampled_budget(make_budget(4, 1e-5, Calibration::exact), probability, 50));
+    }
+    NoisePlan plan = test::private_plan({1, 1, 1});
+    plan.scale *= std::sqrt(share_of_persons(plan, exposures, budgets, 0, 2).upper);
+    const WorstPerson worst = worst_person(plan, 0, {2, reach_of(exposures), {}});
+    const Guarantee reached = guarantee_of_person(plan, exposures, 2, worst.upper, 1e-5);
+    EXPECT_NEAR(reached.epsilon, 4, 1e-4);
+    EXPECT_TRUE(reached.loss.mu().has_value());
+}
+
 TEST(ShareOfPersons, LooksOnlyAtPersonsOfOnesOwnAgents) {
     const std::vector<Exposure> exposures(3, exposure(1, 1));
     const NoisePlan plan = test::private_plan({4, 4, 0.01});
