@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "account/account_fixtures.hpp"
+#include "privacy/person_loss.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/privacy/accountant.hpp"
 
