@@ -68,6 +68,7 @@ class Agents:
         initial: npt.NDArray[np.float64] | None,
         description: str,
         data_digests: list[bytes],
+        person: str,
     ) -> None: ...
     agents: int
     processes: int

@@ -283,6 +283,7 @@ class Agent(_OfOneAgent, _Training):
         micro_batch: int | None = None,
         description: str = "a Python program",
         data_digest: bytes | None = None,
+        person: str | None = None,
         **options: Any,
     ) -> None:
         """Connects to the other agents and agrees with them on options and plan. COLLECTIVE.
@@ -299,6 +300,9 @@ class Agent(_OfOneAgent, _Training):
         :param data_digest: 32 bytes that identify the records. Resuming a run with other records is
             then refused; only a commitment to the digest is published. Without it, only the number
             of records is compared.
+        :param person: where each of the `records` is everything that this agent has of one person: the
+            name of such ("patient"), for the ledger's unit_column, the same on every rank. A row's
+            gradient is then of all of a person's records, such as their mean.
         :raises Error: the same on every rank.
         """
         if records is None or records < 1:
@@ -315,6 +319,7 @@ class Agent(_OfOneAgent, _Training):
             micro_batch,
             description,
             [] if data_digest is None else [data_digest],
+            person,
             options,
         )
         self.micro_batch = _rows_at_once(dimension, micro_batch)
@@ -390,13 +395,14 @@ class Simulation(_Training):
         micro_batch: int | None = None,
         description: str = "a Python program",
         data_digests: Sequence[bytes] = (),
+        person: str | None = None,
         **options: Any,
     ) -> None:
         """Agrees on options and plan.
 
         :param records: the number of records of each agent, at least 1; as many as there are agents.
         :param data_digests: 32 bytes for each agent, or none.
-        :param dimension, initial, micro_batch, description, options: as of Agent.
+        :param dimension, initial, micro_batch, description, person, options: as of Agent.
         """
         counts = [int(count) for count in records]
         if not counts or min(counts) < 1:
@@ -410,7 +416,7 @@ class Simulation(_Training):
                 raise ConfigError("simulation: it is one process; under mpirun make a sotto.Agent on every rank")
         options.setdefault("threads", 1)
         self._core = _begun(
-            None, dimension, counts, initial, micro_batch, description, list(data_digests), options
+            None, dimension, counts, initial, micro_batch, description, list(data_digests), person, options
         )
         self.micro_batch = _rows_at_once(dimension, micro_batch)
         #: The number of records of each agent.
@@ -460,9 +466,17 @@ def _begun(
     micro_batch: int | None,
     description: str,
     data_digests: list[bytes],
+    person: str | None,
     options: dict[str, Any],
 ) -> _core.Agents:
     """The agents of this process. COLLECTIVE. :param records: of each of them."""
+    if person is not None and not person.strip():
+        raise ConfigError("person: an empty name is not allowed (a name such as \"patient\", or None)")
+    if person is not None and str(options.get("adjacency", "agent")).startswith("agent") and options.get("resume") is None:
+        raise ConfigError(
+            f"person: {person} is not possible with adjacency {options.get('adjacency', 'agent')}, which protects all data of an agent "
+            "together (allowed: record, record-zero-out, record-add-remove)"
+        )
     agents = len(records) if comm is None else comm.size
     words = to_arguments("train", options, _NOT_OF_AN_AGENT, agents)
     if options.get("resume") is None:
@@ -477,6 +491,7 @@ def _begun(
         None if initial is None else _plain_numbers("initial", initial),
         description,
         data_digests,
+        person or "",
     )
 
 

@@ -51,6 +51,7 @@ struct Inputs {
     Eigen::VectorXd initial;
     std::string description;
     std::vector<Digest> data;  ///< of each or none
+    std::string person;        ///< HandedInputs
 };
 
 /// Gradients that a Python function computes, part by part; each part is kept until the next one.
@@ -340,8 +341,11 @@ class Agents {
         return interrupted_ ? Ledger::Status::interrupted : Ledger::Status::completed;
     }
     LocalTask make_task(Inputs inputs) {
-        HandedInputs handed{
-            {}, std::move(inputs.initial), std::move(inputs.description), std::move(inputs.data)};
+        HandedInputs handed{{},
+                            std::move(inputs.initial),
+                            std::move(inputs.description),
+                            std::move(inputs.data),
+                            std::move(inputs.person)};
         network_->agree([&] {
             for (const Eigen::Index records : inputs.records) {
                 auto objective =
@@ -552,14 +556,16 @@ std::unique_ptr<Agents> make_agents(std::optional<int> communicator,
                                     Eigen::Index most_summed_rows,
                                     const std::optional<Eigen::VectorXd>& initial,
                                     const std::string& description,
-                                    const std::vector<py::bytes>& data_digests) {
+                                    const std::vector<py::bytes>& data_digests,
+                                    const std::string& person) {
     Inputs inputs{.dimension = dimension,
                   .records = std::move(records),
                   .most_rows = most_rows,
                   .most_summed_rows = most_summed_rows,
                   .initial = initial.value_or(Eigen::VectorXd()),
                   .description = description,
-                  .data = {}};
+                  .data = {},
+                  .person = person};
     for (const py::bytes& digest : data_digests) inputs.data.push_back(digest_from(digest));
     return std::make_unique<Agents>(communicator, arguments, std::move(inputs));
 }
@@ -583,7 +589,8 @@ void bind_agent(py::module_& module) {
              py::arg("most_summed_rows"),
              py::arg("initial"),
              py::arg("description"),
-             py::arg("data_digests"))
+             py::arg("data_digests"),
+             py::arg("person"))
         .def("batch", &Agents::batch, py::arg("place"))
         .def(
             "step",

@@ -13,6 +13,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "account/person_account.hpp"
 #include "account/published_bound.hpp"
 #include "account/worst_coalition.hpp"
 #include "core/files.hpp"
@@ -261,6 +262,7 @@ AccountResult run_account(const AccountConfig& config,
                 return a.second < b.second;
             })->second;
         result.dropouts = account_for_dropouts(config, subject, asked.query, asked.targets);
+        result.persons = account_for_persons(config, subject, asked.query, asked.targets);
     });
     result.search = findings.search;
     result.seconds = seconds_since(start);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sotto/privacy/accountant.hpp"
 #include "sotto/privacy/budget.hpp"
 #include "sotto/views/view_sensitivity.hpp"
 #include "views/view_parameter.hpp"
@@ -68,6 +69,17 @@ struct DropoutAccount {
     DropoutFigure worst;
 };
 
+/// What is learnt about persons with records at several agents (worst_person).
+struct PersonAccount {
+    int agents = 1;          ///< K
+    WorstPerson worst;       ///< of the last plan
+    Guarantee guarantee;     ///< of every such person, certified
+    Guarantee at_least;      ///< of the sets found; of several plans or sampled rounds no bound
+    bool exhaustive = true;  ///< every set of agents was tried
+    double probability = 1;  ///< joint_probability of rounds that are sampled
+    int plans = 0;           ///< phases and surveys whose losses add up
+};
+
 struct AccountResult {
     std::string view;
     std::vector<PairFigure> pairs;  ///< worst first
@@ -76,6 +88,7 @@ struct AccountResult {
     Guarantee eavesdropper;   ///< largest over the targets; unknown for matrices
     std::optional<CoalitionSearch> search;
     std::optional<DropoutAccount> dropouts;
+    std::optional<PersonAccount> persons;
     double seconds = 0;  ///< without planning
 
     /// Whether a view reveals a noiseless function of some target's input.

@@ -50,6 +50,7 @@ struct AccountSubject {
     std::vector<PrivacyPhase> phases;
     std::vector<NoisePlan> phase_plans;
     std::vector<const PrivacyPhase*> surveys{};  ///< before its training
+    long rounds = 0;                             ///< of a training that was read, that count
 };
 /// What the training's rounds reveal of a target to an observer, `squared` in units of its
 /// sensitivity, together with what surveys before them do, of which the observer is taken to have

@@ -92,6 +92,14 @@ std::vector<RecordedLedger> distinct(std::vector<RecordedLedger> all,
 void require_one_unit(const std::vector<RecordedLedger>& runs) {
     const RecordedLedger& first = runs.front();
     for (const RecordedLedger& run : runs)
+        if (run.unit_agents > 1)
+            throw ConfigError(fmt::format(
+                "{} protects {} (--unit-agents {}); losses of such runs are not added up, since "
+                "ledgers have those of single agents (name only runs for persons at one agent)",
+                run.directory.string(),
+                protected_unit(run.adjacency, run.unit_column, run.unit_agents),
+                run.unit_agents));
+    for (const RecordedLedger& run : runs)
         if (run.adjacency != first.adjacency || run.unit_column != first.unit_column)
             throw ConfigError(fmt::format(
                 "{} protects {} ({}), {} protects {} ({}); their losses do not add up (name only "

@@ -15,6 +15,7 @@
 #include "planning/budgets.hpp"
 #include "planning/choices.hpp"
 #include "planning/configured_gossip.hpp"
+#include "planning/person_noise.hpp"
 #include "planning/planning.hpp"
 #include "planning/settle.hpp"
 #include "privacy/large_plans.hpp"
@@ -124,6 +125,7 @@ PrivacyRecord MadePlan::record() const {
                                         config.plan.rounds));
     record.budgets = counted.budgets;
     record.adjacency = config.plan.adjacency;
+    record.unit_agents = config.plan.unit_agents;
     record.rounds = config.plan.rounds;
     record.authentication.clear();
     record.more_statements =
@@ -232,6 +234,20 @@ Json gossip_choice_json(const GossipChoice& choice) {
             {"candidates", candidates_json(choice.candidates)}};
 }
 
+Json persons_json(const PersonFigure& figure) {
+    const WorstPerson& worst = figure.worst;
+    return {{"unit_agents", figure.agents},
+            {"agents", worst.agents},
+            {"coalition", worst.coalition},
+            {"mu", mu_of(figure.guarantee)},
+            {"epsilon", finite_number(figure.guarantee.epsilon)},
+            {"infinite", figure.guarantee.infinite()},
+            {"squared", finite_number(worst.upper)},
+            {"squared_reached", finite_number(worst.reached)},
+            {"exhaustive", worst.exhaustive},
+            {"sampling_probability", figure.probability}};
+}
+
 Json bounds_json(const std::vector<TrainingBoundFigure>& bounds) {
     Json json = Json::array();
     for (const TrainingBoundFigure& figure : bounds)
@@ -332,6 +348,8 @@ std::string plan_report_json(const PlannedNoise& planned,
     json["infinite"] = worst.infinite();
     json["epsilon_target"] = plan.noiseless() ? Json() : Json(budgets.front().epsilon);
     json["delta"] = budgets.front().delta;
+    if (const auto persons = person_figure(plan, config, exposures, budgets.front().delta))
+        json["persons"] = persons_json(*persons);
     json["per_agent"] = per_agent_json(planned, exposures, guaranteed, variances);
     if (sums) json["secure_sums"] = json_of(*sums);
     if (missed)

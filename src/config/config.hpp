@@ -104,6 +104,8 @@ struct PlanConfig {
     std::optional<double> plan_gap;     ///< DesignInput::gap; empty: default_gap
     std::string seed_groups;            ///< see make_seed_groups; empty: default_seed_groups
     std::optional<int> coalition_size;  ///< q; none: the mechanism's (or the plan file's) own
+    /// K: the budget holds for persons with records at up to so many agents (person_loss.hpp).
+    int unit_agents = 1;
     bool common_variance = false;
     std::optional<std::string> budgets_file;     ///< epsilon of every agent
     std::optional<std::string> covariance_file;  ///< for mechanisms that take one

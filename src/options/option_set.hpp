@@ -54,6 +54,14 @@ class OptionSet {
         return *this;
     }
 
+    /// Lets an option be used together with a run directory (OptionFacts::beside_run).
+    OptionSet& with_beside_run(std::string_view name) {
+        for (Group& group : groups_)
+            for (Option<Config>& option : group.options)
+                if (option.name == name) option.beside_run = true;
+        return *this;
+    }
+
     [[nodiscard]] const std::vector<Group>& groups() const& { return groups_; }
     [[nodiscard]] std::vector<Group> groups() && { return std::move(groups_); }
 

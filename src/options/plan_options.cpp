@@ -365,6 +365,19 @@ C/B, as with `record-zero-out`.)",
               .peers_may_set = false},
              bound(&PlanConfig::adjacency,
                    named(among_others("", adjacency_names()), parse_adjacency))},
+            {{.name = "unit-agents",
+              .help = "K: a person may have records at up to so many agents, and the budget holds "
+                      "for what all of them send together",
+              .details = R"(
+With 1, what is protected lies at one agent: everything of one person at that agent (`--unit-column`), one record, or all
+data of the agent. A person who has records at several agents is then protected less: all those agents' messages tell
+about the same person. With K, the noise of a plan is scaled so that the budget holds for every person with records at up
+to K agents, whichever they are, against the same observers; `account` prints what a given plan, noise or run reveals
+about such persons ([how](../accounting.md#persons-at-several-sites)). Agents need not know who else has records of a
+person. Possible with Gaussian noise, and with `--participation` every, cyclic:b and poisson; in a training without
+rounds that measure something before it, and only as long as no agent leaves or joins.)",
+              .peers_may_set = false},
+             bound(&PlanConfig::unit_agents, whole(1, 1000000))},
             {{.name = "clip-norm",
               .common = true,
               .other_names = {"max-grad-norm", "max-norm", "l2-norm-clip"},

@@ -118,8 +118,8 @@ category. `value:V` replaces the cell by V. None of them learns anything from th
              R"(
 With a record adjacency, the guarantee then covers everything that one person (one value of the column) has at one
 agent: a person's gradient is the mean of the gradients of that person's records, clipped as one; `--batch-size` counts
-persons, and sampling draws persons. The guarantee holds for each agent by itself: somebody with records at several
-agents is not covered by one agent's figure.)"),
+persons, and sampling draws persons. The guarantee holds for each agent by itself: for somebody with records at several
+agents give `--unit-agents`.)"),
          bound(&TableOptions::unit, any_text(among_others("", {"NAME", "NUMBER"})))},
         {about_tables("unit-records",
                       "with --unit-column: at most so many of a person's records in one gradient, "

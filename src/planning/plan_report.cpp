@@ -8,6 +8,7 @@
 #include <string>
 
 #include "planning/noise_schedule.hpp"
+#include "planning/person_noise.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "sotto/design/mechanism.hpp"
@@ -145,8 +146,13 @@ std::string survives_lines(const PlannedNoise& planned) {
         objective / planned.cdp_objective);
 }
 
-std::string optimal_line(const Design& design, double variance_cap) {
+std::string optimal_line(const Design& design, const PlanConfig& config) {
+    const double variance_cap = config.variance_cap;
     if (!std::isfinite(design.lower_bound)) return {};
+    if (config.unit_agents > 1)
+        return "optimal    the best correlation for persons at one agent, with more noise for "
+               "those at "
+               "several\n";
     if (design.objective_error > 0)
         return fmt::format(
             "optimal    estimated to {:.2g} relative, +- {:.2g} (noise left and bound from random "
@@ -187,6 +193,15 @@ std::string coalition_line(const NoisePlan& plan,
         reached_text(largest(coalition_guarantees(plan, plan.coalition_size, exposures, delta))));
 }
 
+/// Persons with records at several agents, if the budget is theirs.
+std::string persons_line(const NoisePlan& plan,
+                         const PlanConfig& config,
+                         const std::vector<Exposure>& exposures,
+                         double delta) {
+    const std::optional<PersonFigure> figure = person_figure(plan, config, exposures, delta);
+    return figure ? fmt::format("persons    {}\n", text_of(*figure)) : std::string();
+}
+
 std::string curious_line(const NoisePlan& plan,
                          const std::vector<Exposure>& exposures,
                          double delta) {
@@ -216,9 +231,9 @@ std::string noise_lines(const PlannedNoise& planned,
            temporal_line(planned.choices.temporal) + schedule_line(config) +
            gossip_line(planned.choices.gossip) + updates_line(config) +
            smoothing_line(config, planned.laziness) + noise_line(plan, config.clip_norm) +
-           survives_lines(planned) + optimal_line(planned.design, config.variance_cap) +
+           survives_lines(planned) + optimal_line(planned.design, config) +
            protected_line(reached) + coalition_line(plan, exposures, delta) +
-           curious_line(plan, exposures, delta);
+           persons_line(plan, config, exposures, delta) + curious_line(plan, exposures, delta);
 }
 
 std::string epsilon_words(const std::vector<PrivacyBudget>& budgets) {
@@ -278,8 +293,9 @@ PlanWords plan_words(const PlannedNoise& planned,
     const NoisePlan& plan = planned.design.plan;
     PlanWords words;
     words.noise = noise_words(planned);
-    words.privacy = fmt::format(
-        "{}, against {}", protected_unit(config.adjacency, unit), observers_words(plan));
+    words.privacy = fmt::format("{}, against {}",
+                                protected_unit(config.adjacency, unit, config.unit_agents),
+                                observers_words(plan));
     words.plan = fmt::format("{}, {} agent{}, {} rounds: {}",
                              plan.mechanism,
                              plan.agents,

@@ -21,6 +21,7 @@
 #include "planning/configured_gossip.hpp"
 #include "planning/corrections.hpp"
 #include "planning/noise_schedule.hpp"
+#include "planning/person_noise.hpp"
 #include "privacy/protection.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/membership.hpp"
@@ -102,8 +103,11 @@ PlannedNoise plan_noise(const SettledPlan& config,
                         const CountedRounds& counted,
                         bool compare) {
     std::optional<NoisePlan> given = read_given_plan(config, topography.graph.agents());
+    require_possible_persons(config, topography.graph.agents());
     const DesignInput input = plan_input(config, topography, counted, given);
-    return planned_for(input, config, std::move(given), compare);
+    PlannedNoise planned = planned_for(input, config, std::move(given), compare);
+    hold_for_persons(planned, config, topography, counted);
+    return planned;
 }
 
 PlannedNoise plan_before_start(const SettledPlan& config,
@@ -349,7 +353,9 @@ PlannedNoise plan_for_missed_rounds(const SettledPlan& config,
     DesignInput input = plan_input(config, topography, counted, given);
     input.given_utility =
         dropout_utility(topography.mixing, config.utility, config.rounds, probability);
-    return planned_for(input, config, std::move(given), true);
+    PlannedNoise planned = planned_for(input, config, std::move(given), true);
+    hold_for_persons(planned, config, topography, counted);
+    return planned;
 }
 
 MissedRounds figures_of_dropouts(const PlannedNoise& planned,

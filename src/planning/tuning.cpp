@@ -72,6 +72,9 @@ std::string obstacle_to_surveys(const AskedPlan& plan, const Topography& topogra
     if (protects_agents(plan.adjacency))
         return fmt::format("with --adjacency {}, which protects all data of an agent together",
                            name_of(plan.adjacency));
+    if (plan.unit_agents > 1)
+        return fmt::format("with --unit-agents {}, whose persons' losses it would not count",
+                           plan.unit_agents);
     if (plan.noise_std) return "with --noise-std, where no budget is given";
     if (plan.plan_file) return "with --plan, which is made for given rounds and batches";
     if (!mechanism.needs_budget || !mechanism.independent_rounds())

@@ -111,15 +111,25 @@ Adjacency parse_adjacency(std::string_view option, std::string_view text) {
     return adjacencies.parse(option, text);
 }
 std::string name_of(Adjacency adjacency) { return adjacencies.name_of(adjacency); }
-std::string protected_unit(Adjacency adjacency, const std::string& unit_column) {
-    if (protects_agents(adjacency)) return "all data of an agent";
-    if (unit_column.empty()) return "one record";
-    return fmt::format("all records of one {} at one agent", unit_column);
+std::string protected_unit(Adjacency adjacency, const std::string& unit_column, int unit_agents) {
+    const bool several = unit_agents > 1;
+    if (protects_agents(adjacency))
+        return several ? fmt::format("all data of up to {} agents together", unit_agents)
+                       : std::string("all data of an agent");
+    if (unit_column.empty())
+        return several ? fmt::format("one record at each of up to {} agents together", unit_agents)
+                       : std::string("one record");
+    return fmt::format(
+        "all records of one {} at {}",
+        unit_column,
+        several ? fmt::format("up to {} agents", unit_agents) : std::string("one agent"));
 }
 
-std::string unit_options(Adjacency adjacency, const std::string& unit_column) {
-    const std::string options = "--adjacency " + name_of(adjacency);
-    return unit_column.empty() ? options : fmt::format("{} --unit-column {}", options, unit_column);
+std::string unit_options(Adjacency adjacency, const std::string& unit_column, int unit_agents) {
+    std::string options = "--adjacency " + name_of(adjacency);
+    if (!unit_column.empty()) options += " --unit-column " + unit_column;
+    if (unit_agents > 1) options += fmt::format(" --unit-agents {}", unit_agents);
+    return options;
 }
 
 bool protects_agents(Adjacency adjacency) {

@@ -11,6 +11,7 @@
 
 #include "core/json.hpp"
 #include "core/numbers.hpp"
+#include "privacy/person_loss.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/plan/noise_plan.hpp"
 #include "sotto/privacy/accountant.hpp"
@@ -194,7 +195,11 @@ namespace {
 
 /// tail_delta of the agent with the largest precision. Agents without a finite guarantee do not
 /// count.
-double largest_tail_delta(const PrivacyPhase& phase, const Eigen::VectorXd& precision) {
+/// @param person mu^2 of the worst person's contributions to one round, who may be at several
+/// agents; 0: everybody is at one.
+double largest_tail_delta(const PrivacyPhase& phase,
+                          const Eigen::VectorXd& precision,
+                          double person) {
     if (phase.plan.noiseless() || phase.rounds == 0) return 0;
     const Eigen::VectorXd shifts = largest_round_shifts(phase.plan, phase.use, phase.rounds);
     double largest = 0;
@@ -203,7 +208,19 @@ double largest_tail_delta(const PrivacyPhase& phase, const Eigen::VectorXd& prec
             phase.sensitivity[static_cast<std::size_t>(u)] * std::sqrt(precision(u)) * shifts(u);
         if (std::isfinite(shift)) largest = std::max(largest, shift);
     }
+    if (std::isfinite(person)) largest = std::max(largest, std::sqrt(person) * shifts.maxCoeff());
     return tail_delta(phase.plan.distribution(), largest);
+}
+
+}  // namespace
+
+namespace {
+
+/// Delta_u alone.
+std::vector<Exposure> exposures_in_one_round(const PrivacyPhase& phase) {
+    std::vector<Exposure> exposures = exposures_of(phase, 0);
+    for (Exposure& exposure : exposures) exposure.sensitivity_squared_over_rounds = 1;
+    return exposures;
 }
 
 }  // namespace
@@ -212,8 +229,16 @@ Ledger::Ledger(PrivacyRecord record) : record_(std::move(record)) {
     const int colluders = record_.now().plan.coalition_size;
     for (const PrivacyPhase& phase : record_.phases) {
         precisions_.push_back(coalition_precision(phase.plan, colluders));
-        value_tails_.push_back(record_.dimension > 0 ? largest_tail_delta(phase, precisions_.back())
-                                                     : 0);
+        if (record_.unit_agents > 1)
+            persons_.push_back(
+                worst_person(phase.plan,
+                             colluders,
+                             {record_.unit_agents, reach_of(exposures_in_one_round(phase)), {}}));
+        value_tails_.push_back(
+            record_.dimension > 0
+                ? largest_tail_delta(
+                      phase, precisions_.back(), persons_.empty() ? 0 : persons_.back().upper)
+                : 0);
     }
 }
 
@@ -325,7 +350,25 @@ class LargestLosses {
 
 }  // namespace
 
+Guarantee Ledger::persons_after(long rounds) const {
+    const double left = std::max(0.0, delta() - tails(rounds).delta);
+    PrivacyLoss loss;
+    for (std::size_t k = 0; k < persons_.size(); ++k) {
+        const PrivacyPhase& phase = record_.phases[k];
+        const bool now = k + 1 == persons_.size();
+        const std::vector<Exposure> exposures =
+            exposures_of(phase, now ? rounds_now(rounds) : phase.rounds);
+        double most = 0;  // of sens2, which is the same for all agents where noise is on gradients
+        for (const Exposure& exposure : exposures)
+            most = std::max(most, exposure.sensitivity_squared_over_rounds);
+        const double squared = most == 0 ? 0 : most * persons_[k].upper;
+        loss += loss_of_person(phase.plan, exposures, record_.unit_agents, squared);
+    }
+    return guarantee_of(loss, left);
+}
+
 Guarantee Ledger::largest_after(long rounds) const {
+    if (record_.unit_agents > 1) return persons_after(rounds);
     const PrivacyLosses losses = losses_after(rounds);
     const double left = std::max(0.0, delta() - tails(rounds).delta);
     LargestLosses largest;

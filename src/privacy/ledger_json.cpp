@@ -48,12 +48,22 @@ std::string headline_observer(const NoisePlan& plan) {
                        plan.coalition_size == 1 ? "" : "s");
 }
 
-Json headline_json(const NoisePlan& plan, const std::vector<Guarantee>& after) {
+Json headline_json(const Ledger& ledger, long counted, const std::vector<Guarantee>& after) {
+    const NoisePlan& plan = ledger.record().now().plan;
     Json json;
     json["observer"] = headline_observer(plan);
     json["coalition_size"] = plan.coalition_size;
     json["argument"] = "adaptive";
-    put_guarantee(json, largest(after));
+    const int unit_agents = ledger.record().unit_agents;
+    put_guarantee(json, unit_agents > 1 ? ledger.persons_after(counted) : largest(after));
+    if (unit_agents == 1) return json;
+    const std::size_t now = ledger.record().phases.size() - 1;
+    const WorstPerson& worst = ledger.worst_person_of(now);
+    json["unit_agents"] = unit_agents;
+    json["agents"] = Json::array();
+    for (const int place : worst.agents)
+        json["agents"].push_back(ledger.record().now().members.number(place));
+    json["exhaustive"] = worst.exhaustive;
     return json;
 }
 
@@ -200,12 +210,13 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
                       {"accounted", ledger.rounds_accounted(counted)}};
     json["adjacency"] = name_of(record.adjacency);
     if (!record.unit_column.empty()) json["unit_column"] = record.unit_column;
+    if (record.unit_agents > 1) json["unit_agents"] = record.unit_agents;
     json["participation"] = name_of(record.now().use.participation);
     json["delta"] = ledger.delta();
     if (record.dimension > 0) json["tails"] = tails_json(ledger.tails(counted));
     json["target"] = {{"epsilon", target_epsilon(record, 0)},
                       {"calibration", name_of(record.budgets.front().calibration)}};
-    json["headline"] = headline_json(plan, after);
+    json["headline"] = headline_json(ledger, counted, after);
     json["agents"] = agents_json(ledger, counted, after);
     json["phases"] = phases_json(ledger, counted);
     json["observers"] = observers_json(ledger, counted);

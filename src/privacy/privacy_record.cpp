@@ -563,6 +563,12 @@ std::vector<std::string> statements_of(const PrivacyRecord& record) {
     std::vector<std::string> lines = statements_about(record.now().plan);
     for (std::string line : {statement_about_surveys(record), statement_about_phases(record)})
         if (!line.empty()) lines.push_back(std::move(line));
+    if (record.unit_agents > 1)
+        lines.push_back(
+            fmt::format("The headline is for persons with records at up to {} agents. Figures of "
+                        "single agents, "
+                        "and those of other observers, are for persons at one.",
+                        record.unit_agents));
     if (record.reproducible_noise)
         lines.emplace_back(
             "INSECURE: noise derives from --noise-seed; whoever knows or guesses it can remove all "

@@ -113,6 +113,7 @@ RecordedLedger recorded_from(const JsonDocument& document) {
     ledger.rounds_accounted = json.at("rounds").at("accounted").integer<long>();
     ledger.adjacency = parse_adjacency("adjacency", json.at("adjacency").text());
     if (const auto unit = json.find("unit_column")) ledger.unit_column = unit->text();
+    if (const auto most = json.find("unit_agents")) ledger.unit_agents = most->integer<int>();
     ledger.delta = json.at("delta").number();
     if (!(ledger.delta >= 0 && ledger.delta < 1)) json.at("delta").fail("from 0 to below 1");
     ledger.observer = json.at("headline").at("observer").text();

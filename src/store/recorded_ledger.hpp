@@ -36,6 +36,7 @@ struct RecordedLedger {
     long rounds_planned = 0, rounds_accounted = 0;
     Adjacency adjacency = Adjacency::agent;
     std::string unit_column;  ///< empty: single records, or agents
+    int unit_agents = 1;      ///< at which a person may have records
     double delta = 0;
     std::string observer;    ///< against whom the figures hold
     int coalition_size = 0;  ///< of the observer

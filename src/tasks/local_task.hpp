@@ -56,6 +56,7 @@ struct LocalTask {
     std::vector<std::optional<Standardisation>> scaling{};  ///< one per local agent, likewise
     std::vector<std::string> file_names{};                  ///< see LocalData
     std::vector<std::string> understood{};                  ///< what was read, one line each
+    std::string person{};  ///< of a task without an option: what a record is (HandedInputs)
     /// For a task without an option: its maker can make it again on resume.
     bool resumable = false;
     std::optional<double> l2;  ///< the only regularisation that makes sense for the task

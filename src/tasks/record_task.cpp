@@ -208,19 +208,28 @@ Digest digest_of_data(const Digest* said, Eigen::Index records, const Eigen::Vec
     return hasher.finish();
 }
 
-/// COLLECTIVE. @throws DataError, the same on every process, if models differ.
-void require_same_initial(Control& network, const Eigen::VectorXd& initial) {
-    const std::span<const double> values(initial.data(), static_cast<std::size_t>(initial.size()));
-    const Digest own = Hasher("sotto.initial-model.v1").add(values).finish();
+/// COLLECTIVE. @throws DataError, the same on every process, if digests differ.
+/// @param message with a place for the first rank whose digest is not that of rank 0.
+void require_same(Control& network, const Digest& own, fmt::format_string<std::size_t&> message) {
     const auto all = network.all_gather(std::string(own.begin(), own.end()), own.size());
     network.agree([&] {
         for (std::size_t p = 1; p < all.size(); ++p)
-            if (all[p] != all[0])
-                throw DataError(fmt::format(
-                    "the initial model of rank {} is not that of rank 0; all must be the same "
-                    "(give the generator the same seed on every rank)",
-                    p));
+            if (all[p] != all[0]) throw DataError(fmt::format(message, p));
     });
+}
+
+/// COLLECTIVE. @throws DataError, the same on every process, if models differ, or what records are.
+void require_same_inputs(Control& network, const LocalTask& task) {
+    const std::span<const double> values(task.initial.data(),
+                                         static_cast<std::size_t>(task.initial.size()));
+    require_same(network,
+                 Hasher("sotto.initial-model.v1").add(values).finish(),
+                 "the initial model of rank {} is not that of rank 0; all must be the same "
+                 "(give the generator the same seed on every rank)");
+    require_same(network,
+                 Hasher("sotto.person.v1").add(task.person).finish(),
+                 "person: that of rank {} is not that of rank 0; records must be of the same kind "
+                 "on all ranks");
 }
 
 }  // namespace
@@ -237,10 +246,16 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
     task.own_tests = true;
     task.description = std::move(inputs.description);
     task.initial = std::move(inputs.initial);
+    task.person = std::move(inputs.person);
     task.statements.push_back(
         "Gradients come from the user's program, which says which records an agent has, and of "
         "which record each gradient is. sotto clips every gradient that it gets; where a statement "
         "says that the program clips, it gets their sum.");
+    if (!task.person.empty())
+        task.statements.push_back(fmt::format(
+            "What counts as a record is everything that an agent has of one {}, and the program "
+            "says which records these are.",
+            task.person));
     for (std::size_t a = 0; a < inputs.objectives.size(); ++a) {
         const Eigen::Index records = inputs.objectives[a]->records();
         const Digest* said = inputs.data.empty() ? nullptr : &inputs.data.at(a);
@@ -249,7 +264,7 @@ LocalTask make_handed_task(HandedInputs inputs, const TaskConfig& config, Contro
     }
     task.objectives = std::move(inputs.objectives);
     task = settled_task(std::move(task), config, network);
-    require_same_initial(network, task.initial);
+    require_same_inputs(network, task);
     return task;
 }
 

@@ -43,9 +43,11 @@ struct HandedInputs {
     /// Initial model of every agent; empty: zero. It must not depend on data.
     Eigen::VectorXd initial;
     std::string description;  ///< for people
-    /// Digests of the agents' records, defined by the program: of each or of none. Without them only
-    /// the numbers of records are compared on resume.
+    /// Digests of the agents' records, defined by the program: of each or of none. Without them
+    /// only the numbers of records are compared on resume.
     std::vector<Digest> data{};
+    /// What each record is, if it has everything of one person: the name of such, for the ledger.
+    std::string person{};
 };
 
 /// The task of agents whose gradients a program computes. COLLECTIVE.

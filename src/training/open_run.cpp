@@ -303,8 +303,11 @@ TrainResult result_with_account(const PreparedRun& prepared, long rounds) {
     const Run& run = prepared.run;
     TrainResult result;
     const std::vector<Guarantee> spent = prepared.ledger.after(rounds);
-    result.mu = largest(spent).loss.mu().value_or(not_a_number);
-    result.epsilon = largest(spent).epsilon;
+    const Guarantee worst = prepared.ledger.record().unit_agents > 1
+                                ? prepared.ledger.persons_after(rounds)
+                                : largest(spent);
+    result.mu = worst.loss.mu().value_or(not_a_number);
+    result.epsilon = worst.epsilon;
     for (const Guarantee& agent : spent) result.epsilons.push_back(agent.epsilon);
     result.agent_files = run.file_names;
     result.mechanism = run.plan.mechanism;

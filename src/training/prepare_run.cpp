@@ -25,6 +25,7 @@
 #include "training/learnt_clip.hpp"
 #include "training/local_agents.hpp"
 #include "training/participants.hpp"
+#include "training/person_protection.hpp"
 #include "training/preconditioning.hpp"
 #include "training/resume.hpp"
 #include "training/robust_run.hpp"
@@ -95,7 +96,8 @@ Ledger open_ledger(const Run& run,
     PrivacyRecord record{.phases = std::move(phases),
                          .budgets = ledger_budgets(phase, run.members),
                          .adjacency = run.config.plan.adjacency,
-                         .unit_column = run.shape.table ? run.shape.table->unit : std::string(),
+                         .unit_column = run.shape.table ? run.shape.table->unit : task.person,
+                         .unit_agents = run.config.plan.unit_agents,
                          .rounds = run.config.plan.rounds,
                          .dimension = static_cast<long>(task.initial.size()),
                          .reproducible_noise = run.config.noise_seed.has_value(),
@@ -234,10 +236,8 @@ std::string beginning_of(const PreparedRun& prepared) {
 /// Writes the texts for users on process 0.
 void put_into_words(PreparedRun& prepared) {
     const Run& run = prepared.run;
-    prepared.words = plan_words(*prepared.planned,
-                                run.config.plan,
-                                prepared.budgets,
-                                run.shape.table ? run.shape.table->unit : std::string());
+    prepared.words = plan_words(
+        *prepared.planned, run.config.plan, prepared.budgets, prepared.ledger.record().unit_column);
     prepared.outline = beginning_of(prepared) + fmt::format("plan       {}\n", prepared.words.plan);
     prepared.report =
         beginning_of(prepared) + plan_report_text(*prepared.planned,
@@ -703,6 +703,7 @@ AgreedPhase plan_for(AgreedPhase phase,
                      const LocalTask& task,
                      std::span<const int> local) {
     require_possible_with(task, config);
+    require_possible_persons(config, phase);
     phase.exposures = build_exposures(phase.config, there.members.size(), task.records);
     phase.run_budgets = build_budgets(config.plan, there.members.all);
     phase.budgets = budgets_of(phase.run_budgets, there.members);
@@ -772,6 +773,7 @@ AgreedPhase agree_on_phase(const TrainConfig& config,
     });
     verify_agreement(
         network, topography, phase.plan, phase.exposures, phase.budgets, coalition_size);
+    network.agree([&] { verify_persons_protected(phase, network.local_agents(), coalition_size); });
     return phase;
 }
 

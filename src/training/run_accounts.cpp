@@ -137,6 +137,12 @@ AccountEntry entry_of(const PreparedRun& prepared, const AccountHolder& holder) 
 void require_same_unit(const BudgetAccount& account, const PreparedRun& prepared) {
     const AccountLimit& limit = account.limit();
     const PrivacyRecord& record = prepared.ledger.record();
+    if (record.unit_agents > 1)
+        throw PrivacyError(fmt::format(
+            "it counts losses of persons at one agent, this run protects {} ({}); the two do not "
+            "add up (allowed: --unit-agents 1)",
+            protected_unit(record.adjacency, record.unit_column, record.unit_agents),
+            unit_options(record.adjacency, record.unit_column, record.unit_agents)));
     if (limit.adjacency == record.adjacency && limit.unit_column == record.unit_column) return;
     throw PrivacyError(fmt::format(
         "it counts losses of {} ({}), this run protects {} ({}); the two do not add up (train "

@@ -156,6 +156,7 @@ std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run) {
             : Eigen::VectorXd::Zero(agents);
     for (int u = 0; u < agents; ++u) subject->exposures.push_back(exposure_of(sent, u, squared(u)));
     subject->surveys = sent.surveys;
+    subject->rounds = run.rounds;
     subject->process = std::move(sent.process);
     return subject;
 }

@@ -168,6 +168,12 @@ TEST(ComposedRuns, ProtectTheSame) {
     again.adjacency = Adjacency::record;
     again.unit_column = "patient";
     EXPECT_EQ(compose({persons, again}).unit_column, "patient");
+    again.unit_agents = 2;  // whose figures of single agents are of other persons
+    expect_contains(
+        message_of<ConfigError>([&] {
+            (void)compose({persons, again});
+        }),
+        "runs/d protects all records of one patient at up to 2 agents (--unit-agents 2)");
     EXPECT_THROW((void)compose({}), ConfigError);
 }
 

@@ -88,6 +88,7 @@ OptionTexts everything_else() {
                       {"delta", "1e-7"},
                       {"calibration", "rdp"},
                       {"adjacency", "record-zero-out"},
+                      {"unit-agents", "3"},
                       {"clip-norm", "learnt:0.25"},
                       {"rounds", "17"},
                       {"local-steps", "6"},
@@ -233,7 +234,8 @@ TEST(TrainOptions, ThatProtectAnAgentAreNeverSetByOthers) {
                              "label",          "label-kind",      "ignore",
                              "categorical",    "missing",         "bounds",
                              "unit-column",    "spares",          "faults",
-                             "unit-records",   "protect-against", "noise-schedule"})
+                             "unit-records",   "protect-against", "noise-schedule",
+                             "unit-agents"})
         EXPECT_TRUE(never.contains(name)) << name;
     for (const char* name : {"topology", "rounds", "seed", "step-size", "partition", "l2", "view"})
         EXPECT_FALSE(never.contains(name)) << name;
@@ -274,7 +276,7 @@ TEST(ConfigurationFile, KeepsItsKeysGroupsAndOrder) {
         "graph-seed = 0\ndirected = false\nmixing = metropolis\nmixing-schedule = fixed\n"
         "\n# Noise plan\nmechanism = pairs\nutility = horizon:200\n"
         "spatial-mechanism = pairs\ntemporal = auto\nepsilon = 10\ndelta = 1e-5\n"
-        "calibration = exact\nadjacency = agent\nclip-norm = 0.1\nrounds = 1000\n"
+        "calibration = exact\nadjacency = agent\nunit-agents = 1\nclip-norm = 0.1\nrounds = 1000\n"
         "step-size = 0.05\nstep-schedule = constant\nnoise-schedule = constant\nlocal-steps = "
         "1\nbatch-size = "
         "128\nparticipation = every\n"

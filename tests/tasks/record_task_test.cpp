@@ -221,6 +221,17 @@ TEST(HandedTask, IsThatOfTheProgram) {
     EXPECT_FALSE(task.fixed_inputs);
 }
 
+TEST(HandedTask, SaysWhatARecordIs) {
+    const auto network = make_memory_network(1, 1);
+    EXPECT_TRUE(make_handed_task(inputs(), {}, *network).person.empty());
+    HandedInputs handed = inputs();
+    handed.person = "patient";
+    const LocalTask task = make_handed_task(std::move(handed), {}, *network);
+    EXPECT_EQ(task.person, "patient");
+    ASSERT_EQ(task.statements.size(), 2U);
+    expect_contains(task.statements[1], "everything that an agent has of one patient");
+}
+
 TEST(HandedTask, SaysWhichDataItsAgentsHaveAsFarAsItIsKnown) {
     const auto digest_of = [](Eigen::Index records, std::optional<Digest> data) {
         const auto network = make_memory_network(1, 1);

@@ -84,4 +84,15 @@ struct CuriousAgent {
                                                               std::span<const Exposure> exposures,
                                                               double delta);
 
+/// The worst of all persons who have records at several agents, over all sets of up to K agents
+/// outside the coalition, as mu^2 divided by what is allowed
+/// (docs/equations.md#persons-at-several-agents).
+struct WorstPerson {
+    std::vector<int> agents;     ///< the worst set found, ascending
+    std::vector<int> coalition;  ///< the coalition that learns most about it
+    double reached = 0;          ///< such a person is among those found: no smaller figure holds
+    double upper = 0;            ///< certified for every person; may be infinite
+    bool exhaustive = true;      ///< every set was tried; otherwise `upper` bounds the others
+};
+
 }  // namespace sotto

@@ -27,10 +27,15 @@ enum class Adjacency {
 /// each record is.
 [[nodiscard]] bool protects_agents(Adjacency adjacency);
 /// What is protected, in words: "all data of an agent", "one record", or "all records of one PERSON
-/// at one agent" with a column of persons.
-[[nodiscard]] std::string protected_unit(Adjacency adjacency, const std::string& unit_column);
-/// The options that ask for it: "--adjacency record-add-remove --unit-column PERSON".
-[[nodiscard]] std::string unit_options(Adjacency adjacency, const std::string& unit_column);
+/// at one agent" with a column of persons; "at up to 2 agents" where persons may be at several.
+[[nodiscard]] std::string protected_unit(Adjacency adjacency,
+                                         const std::string& unit_column,
+                                         int unit_agents = 1);
+/// The options that ask for it: "--adjacency record-add-remove --unit-column PERSON --unit-agents
+/// 2".
+[[nodiscard]] std::string unit_options(Adjacency adjacency,
+                                       const std::string& unit_column,
+                                       int unit_agents = 1);
 
 /// Rounds in which one record (or agent) can take part: all, or one in every cycle of `cycle`
 /// rounds.

@@ -142,9 +142,18 @@ class Ledger {
     [[nodiscard]] PrivacyLosses losses_after(long rounds) const;
     /// Losses of one phase alone, after `rounds` rounds of the run.
     [[nodiscard]] PrivacyLosses losses_in(std::size_t phase, long rounds) const;
-    /// The largest of `after`. Cost: one epsilon, and two more for each agent whose loss is neither
-    /// smaller nor larger in every part than that of the agents before it.
+    /// The largest of `after`; where persons may be at several agents, what is revealed about those
+    /// (persons_after), which is no less. Cost: one epsilon, and two more for each agent whose loss
+    /// is neither smaller nor larger in every part than that of the agents before it.
     [[nodiscard]] Guarantee largest_after(long rounds) const;
+    /// The guarantee of every person with records at up to PrivacyRecord::unit_agents agents,
+    /// against the same observers (worst_person), certified from above: the sum over phases of the
+    /// largest.
+    [[nodiscard]] Guarantee persons_after(long rounds) const;
+    /// The agents of the worst person of a phase with Delta_u alone.
+    [[nodiscard]] const WorstPerson& worst_person_of(std::size_t phase) const {
+        return persons_.at(phase);
+    }
     /// Epsilon of largest_after: what progress and metrics.csv show.
     [[nodiscard]] double epsilon_after(long rounds) const;
     /// Mu of largest_after; NaN if the loss has none (PrivacyLoss::mu).
@@ -184,7 +193,8 @@ class Ledger {
     std::vector<LedgerView> views_;
     // Of every phase, by place, against the worst coalition of the current plan's size.
     std::vector<Eigen::VectorXd> precisions_;
-    std::vector<double> value_tails_;  // delta of one value of noise in every phase, by place
+    std::vector<WorstPerson> persons_;  // of every phase, for one unit of sens2; empty: K = 1
+    std::vector<double> value_tails_;   // delta of one value of noise in every phase, by place
 };
 
 }  // namespace sotto

@@ -206,8 +206,9 @@ struct PrivacyRecord {
     /// Column of tables whose values are persons: all records that an agent has of one are
     /// protected together. Empty: single records, or agents.
     std::string unit_column;
-    long rounds = 0;     ///< planned rounds of the run
-    long dimension = 0;  ///< values of a message; 0: unknown, and tails are not counted
+    int unit_agents = 1;  ///< K: persons may have records at up to so many agents
+    long rounds = 0;      ///< planned rounds of the run
+    long dimension = 0;   ///< values of a message; 0: unknown, and tails are not counted
     bool reproducible_noise = false;  ///< keys come from a noise seed, not the operating system
     /// "roster <digest>" if agents proved who they are, "unauthenticated" otherwise, empty for a
     /// plan that is not run yet.

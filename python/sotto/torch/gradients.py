@@ -5,6 +5,8 @@ import math
 import sys
 from typing import Callable, Optional, Protocol
 
+import numpy
+import numpy.typing
 import torch
 
 from ..agents import clipped_sum
@@ -15,6 +17,9 @@ from .ghost import GhostGradients
 from .layers import Tensors
 from .losses import RecordLoss
 from .vectorised import vectorisation
+
+Places = numpy.typing.NDArray[numpy.int64]
+Shares = numpy.typing.NDArray[numpy.float64]
 
 # What torch raises for what it cannot do, and layers for what they cannot take.
 FAILURES = (RuntimeError, NotImplementedError, ValueError, TypeError, IndexError, AttributeError)
@@ -45,6 +50,10 @@ class FoundGradients(Protocol):
     def clipped(self, place: int, clip_norm: float) -> torch.Tensor:
         """That of one record, d, clipped (NaN: as it is); zeros for one that is not finite."""
 
+    def add_means(self, places: Places, shares: Shares, total: torch.Tensor) -> None:
+        """Adds every record's gradient, times its share (B,), to row `places` (B,) of total, (persons, d). A record that is not
+        finite makes its person's row so. Gradients may be lost afterwards."""
+
 
 class FormedGradients:
     """Gradients of B records in a matrix, B x d."""
@@ -62,6 +71,11 @@ class FormedGradients:
         if math.isnan(clip_norm):
             return row[0] if bool(torch.isfinite(row).all()) else torch.zeros_like(row[0])
         return torch.from_numpy(clipped_sum(row.numpy(), clip_norm)[0]).to(row.dtype)
+
+    def add_means(self, places: Places, shares: Shares, total: torch.Tensor) -> None:
+        """One by one, so that what is added for a person depends on that person's records alone."""
+        for i, (place, share) in enumerate(zip(places, shares)):
+            total[int(place)].add_(self.matrix[i], alpha=float(share))
 
 
 class _Filling:

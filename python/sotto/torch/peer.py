@@ -19,6 +19,7 @@ from .gradients import FormedGradients, sum_gradient
 from .loops import Loop
 from .losses import Loss, RecordLoss
 from .metrics import Evaluation, right_classes
+from .persons import Persons, Unit
 from .rows import RowCheck
 from .sums import RecordSum
 from .threads import cores_here, default_device, fair_threads, keep_freed_memory, ranks_here, set_threads
@@ -94,6 +95,10 @@ class PrivatePeer(Loop):
     :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
         torch's generator as it is. Such randomness must not depend on data; it needs no secrecy, since any masks leave the
         clipped gradients as private as others.
+    :param unit: whose each record is, one integer a record: what is protected together is then everything that this agent has of
+        one person. A person's gradient is the mean of those of its records, which sotto clips as one. `sotto.Agent(records=)` must
+        be the number of persons, and `person=` what the ledger calls them.
+    :param unit_records: at most so many of a person's records in one gradient, drawn anew each time; 0: all.
     :raises ModelError: a layer or the loss mixes records, buffers change, or parts do not fit; with what to use instead.
 
     LOCAL, but for `step` and `train`.
@@ -101,7 +106,7 @@ class PrivatePeer(Loop):
 
     def __init__(self, model: torch.nn.Module, loss: Loss, dataset: Any, agent: Agent, test: Optional[Any] = None,
                  device: Optional[torch.device | str] = None, *, gradients: str = "auto", threads: Optional[int] = None,
-                 seed: Optional[int] = None) -> None:
+                 seed: Optional[int] = None, unit: Optional[Unit] = None, unit_records: int = 0) -> None:
         if agent.dimension != dimension(model):
             raise ModelError(f"agent: dimension {agent.dimension}; this model's is {dimension(model)} (sotto.torch.dimension)")
         self._agent = agent
@@ -110,6 +115,7 @@ class PrivatePeer(Loop):
         self.device = default_device() if device is None else torch.device(device)
         self._model = model.to(self.device)
         self._records = self._records_of(dataset)
+        self._persons = self._persons_of(unit, unit_records)
         self._test = None if test is None else self._records_of(test)
         self._loss = RecordLoss(loss, self.device)
         refuse_layers(self._model)
@@ -119,13 +125,24 @@ class PrivatePeer(Loop):
         self._load(agent.model)
         self._choice = self._check(gradients)
         self._way = self._choice.way
-        self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.batch_size)
+        per_row = 1.0 if self._persons is None else len(self._records) / len(self._persons)
+        self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.batch_size * per_row)
         self._say()
         if seed is not None:
             torch.manual_seed(seed + agent.agent)
         agent.evaluate_by(train=self._losses_of(self._records), test=None if self._test is None else self._losses_of(self._test),
                           test_records=0 if self._test is None else len(self._test))
         self._watch()
+
+    def _persons_of(self, unit: Optional[Unit], most: int) -> Optional[Persons]:
+        if unit is None:
+            if most != 0:
+                raise ModelError(f"unit_records: {most} has no meaning without unit, which says whose each record is")
+            return None
+        if self._agent.adjacency.startswith("agent"):
+            raise ModelError(f"unit: not possible with adjacency {self._agent.adjacency}, which protects all data of an agent together; use "
+                             "adjacency='record-add-remove'")
+        return Persons(unit, len(self._records), most)
 
     def _set_threads(self, threads: Optional[int]) -> None:
         if threads == 0:
@@ -140,7 +157,8 @@ class PrivatePeer(Loop):
         """Which way was taken and why: for the ledger, and on standard error."""
         if self._agent.adjacency.startswith("agent"):
             return
-        self._agent.declare(self._choice.statement)
+        of_persons = "" if self._persons is None else f" {self._persons.statement}"
+        self._agent.declare(self._choice.statement + of_persons)
         if self._agent.agent == 0 or self._choice.detail or self._way.unsafe is not None:
             detail = f" [{self._choice.detail}]" if self._choice.detail else ""
             print(f"sotto.torch: agent {self._agent.agent}: gradients of single records: {self._way.name}; {self._choice.why}{detail}",
@@ -185,6 +203,20 @@ class PrivatePeer(Loop):
         found: FormedGradients = self._compared(values, rows, self._agent.clip_norm)
         return self._on_host(found.matrix)
 
+    def _rows_of_persons(self, values: Vector, persons: Rows) -> Vector:
+        """Mean gradients of the records of persons, (len(persons), d), as of single records."""
+        assert self._persons is not None
+        total = self._flat.vector.new_zeros(len(persons), self._flat.dimension)
+        if len(persons) == 0:
+            return self._on_host(total)
+        records = self._persons.chosen(persons)
+        size = max(1, int(self._agent.micro_batch))
+        for first in range(0, len(records.rows), size):
+            part = records.between(first, first + size)
+            # Not clipped: what counts is the mean, to which all of a record's gradient adds.
+            self._compared(values, part.rows, math.nan).add_means(part.places, part.shares, total)
+        return self._on_host(total)
+
     def _sum_of_records(self, values: Vector, rows: Rows, clip_norm: float) -> tuple[Optional[Vector], Vector]:
         """The sum of the gradients of records, each clipped to clip_norm (None where this is NaN), (d,), and their norms before."""
         if len(rows) == 0:
@@ -219,11 +251,14 @@ class PrivatePeer(Loop):
         return self._on_host(total / max(1, len(rows)))
 
     def _gradient_alone(self, values: Vector, row: int) -> Vector:
-        """The gradient of one record, by a pass of its own, not clipped, (d,)."""
+        """The gradient of one record (or person), by passes of its own, not clipped, (d,)."""
         self._prepare(values)
-        found = torch.empty_like(self._flat.vector)
-        sum_gradient(self._model, self._loss, self._flat, self._records.batch(numpy.array([row], numpy.int64)), found)
-        return self._on_host(found).astype(numpy.float64)
+        rows = numpy.array([row], numpy.int64) if self._persons is None else self._persons.rows(row)
+        found, total = torch.empty_like(self._flat.vector), torch.zeros_like(self._flat.vector)
+        for one in rows:
+            sum_gradient(self._model, self._loss, self._flat, self._records.batch(numpy.array([one], numpy.int64)), found)
+            total += found / len(rows)
+        return self._on_host(total).astype(numpy.float64)
 
     def _prepare(self, values: Vector) -> None:
         self._load(values)  # always: a round of several local steps has several models
@@ -253,6 +288,8 @@ class PrivatePeer(Loop):
         """What sotto calls in a round."""
         if self._agent.adjacency.startswith("agent"):
             return Asked(self._mean_of_records, False)
+        if self._persons is not None:
+            return Asked(self._rows_of_persons, False)
         clipped = isinstance(self._way, GhostGradients)
         return Asked(self._sum_of_records if clipped else self._rows_of_records, clipped)
 
@@ -274,7 +311,7 @@ class PrivatePeer(Loop):
         return Records(dataset, self.device)
 
     def _records_given(self) -> int:
-        return len(self._records)
+        return len(self._records) if self._persons is None else len(self._persons)
 
     def _release(self) -> None:
         self._load(self._agent.model)

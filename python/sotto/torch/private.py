@@ -16,6 +16,7 @@ from .flat import dimension, parameters, trainable
 from .losses import Loss
 from .metrics import Evaluation, Gathered, Metrics, right_classes
 from .peer import PrivatePeer, _EVALUATED_AT_ONCE, _Sums
+from .persons import Persons, Unit, name_of, split_off
 from .ranks import require_same_model, together
 from .repair import refuse_layers_of
 from .threads import default_device
@@ -105,7 +106,8 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
                  adjacency: str = "record-add-remove", comm: Any = None, records: Optional[int] = None,
                  resume: Optional[str] = None, micro_batch: Optional[int] = None,
                  device: Optional[torch.device | str] = None, gradients: str = "auto", threads: Optional[int] = None,
-                 seed: Optional[int] = None, **options: Any) -> Peer:
+                 seed: Optional[int] = None, unit: Optional[Unit] = None, unit_name: Optional[str] = None, unit_records: int = 0,
+                 **options: Any) -> Peer:
     """Makes a model private: this process is one agent of all that mpirun started, or the only one. COLLECTIVE.
 
         peer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)
@@ -134,6 +136,11 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
     :param records: None, or the length of the data.
     :param resume: a run directory that a stopped run left: goes on with its options.
     :param micro_batch, device, gradients, threads, seed: as of sotto.Agent and PrivatePeer.
+    :param unit: protects everything that this agent has of one person together, as --unit-column does: one integer for each record,
+        which says whose it is, or the name of a column (a key of records that are dictionaries, which the model then does not
+        get). Batches, epochs and `records` of the plan count persons.
+    :param unit_name: what the ledger calls a person; None: the column's name, or "person".
+    :param unit_records: at most so many of a person's records in one gradient, drawn anew each time; 0: all.
     :param options: as of sotto.Agent.
     :raises ModelError: a model, loss or data that cannot be trained privately, with what to use instead; the same on all ranks.
     :raises ConfigError: options, or an optimiser, that are not possible.
@@ -145,17 +152,21 @@ def make_private(model: torch.nn.Module, *, data: Any, loss: Optional[Loss] = No
     if batch_size is None and epochs is not None and isinstance(data, torch.utils.data.DataLoader):
         batch_size = data.batch_size
     options |= {"epsilon": epsilon, "delta": delta, "batch_size": batch_size, "max_grad_norm": max_grad_norm, "tune": tune, "resume": resume}
+    person = name_of(unit, unit_name)
+    unit, data = together(comm, lambda: split_off(unit, data))
     prepared, wanted = together(comm, lambda: (
         ready(model, loss, data, forward, records, place), wanted_options(options, optimizer, adjacency, model)))
     require_same_model(comm, model)
-    count = len(Records(prepared.records, place))
+    count = together(comm, lambda: rows_of(prepared, unit, unit_records, adjacency, place))
     mean_count = _mean(comm, count)
     together(comm, lambda: add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler))
-    agent = sotto.Agent(comm, dimension(model), records=count, initial=parameters(model), micro_batch=micro_batch, **wanted)
+    agent = sotto.Agent(comm, dimension(model), records=count, initial=parameters(model), micro_batch=micro_batch,
+                        person=person, **wanted)
     if optimizer is not None:
         refuse_steps(optimizer)
     epoch_rounds = max(1, round(mean_count / _mean(comm, agent.batch_size)))
-    return Peer(model, prepared, agent, metrics or {}, epoch_rounds, test, device=place, gradients=gradients, threads=threads, seed=seed)
+    return Peer(model, prepared, agent, metrics or {}, epoch_rounds, test, device=place, gradients=gradients, threads=threads, seed=seed,
+                unit=unit, unit_records=unit_records)
 
 
 def refuse_steps(optimizer: torch.optim.Optimizer) -> None:
@@ -185,6 +196,22 @@ def ready(model: torch.nn.Module, loss: Optional[Loss], data: Any, forward: Opti
     if records is not None and records != count:
         raise ModelError(f"records: {records}; the data have {count}, so leave records out or give {count}")
     return prepared
+
+
+def rows_of(prepared: Prepared, unit: Optional[Unit], unit_records: int, adjacency: str, device: torch.device) -> int:
+    """What sotto draws from: records, or persons.
+
+    :raises ModelError: a unit that does not fit, or where an agent is protected as a whole.
+    """
+    records = len(Records(prepared.records, device))
+    if unit is None:
+        if unit_records != 0:
+            raise ModelError(f"unit_records: {unit_records} has no meaning without unit, which says whose each record is")
+        return records
+    if adjacency.startswith("agent"):
+        raise ModelError(f"unit: not possible with adjacency {adjacency}, which protects all data of an agent together; use "
+                         "adjacency='record-add-remove'")
+    return len(Persons(unit, records, unit_records))
 
 
 def wanted_options(options: dict[str, Any], optimizer: Optional[torch.optim.Optimizer], adjacency: str, model: torch.nn.Module) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from .flat import dimension, parameters
 from .loops import Closed, Loop
 from .metrics import Evaluation
 from .peer import Asked
-from .private import Peer, add_rounds, ready, refuse_steps, wanted_options
+from .persons import Unit, dealt, name_of, split_off
+from .private import Peer, add_rounds, ready, refuse_steps, rows_of, wanted_options
 from .threads import default_device
 
 
@@ -129,7 +130,8 @@ def simulate(model: torch.nn.Module, shards: Any, *, agents: Optional[int] = Non
              epochs: Optional[int] = None, optimizer: Optional[torch.optim.Optimizer] = None, lr_scheduler: Any = None,
              test: Any = None, metrics: Optional[Mapping[str, Callable[[Any, Any], Any]]] = None, adjacency: str = "record-add-remove",
              micro_batch: Optional[int] = None, device: Optional[torch.device | str] = None, gradients: str = "auto",
-             seed: Optional[int] = None, **options: Any) -> Simulation:
+             seed: Optional[int] = None, unit: Any = None, unit_name: Optional[str] = None, unit_records: int = 0,
+             **options: Any) -> Simulation:
     """All agents in this process: what `make_private` does under mpirun, with the same plan, noise, ledger and numbers.
 
         simulation = sotto.torch.simulate(model, shards, loss=torch.nn.CrossEntropyLoss(), epsilon=2)
@@ -142,26 +144,51 @@ def simulate(model: torch.nn.Module, shards: Any, *, agents: Optional[int] = Non
     :param shards: the records of each agent, a list of what make_private takes as `data`; or with `agents` one data set, which
         is dealt to them at random (`seed`), in parts that differ by one record at most. So is a DataLoader's, whose batch_size
         is then that of all agents together.
+    :param unit: as of make_private: one for each shard, or the name of a column; of one data set that is dealt, a person's records all
+        go to one agent.
     :param others: as of make_private, `resume` too; `seed` makes each agent's dropout that of its process.
     :raises ModelError, ConfigError: as make_private; ConfigError for shards that are no list without `agents`.
     """
     place = default_device() if device is None else torch.device(device)
-    own = _dealt(shards, agents, seed)
+    own, units = _dealt_by_persons(shards, agents, seed, unit)
     if options.get("batch_size") is None and epochs is not None and isinstance(own[0], DataLoader):
         options["batch_size"] = own[0].batch_size
     models = [copy.deepcopy(model) for _ in own]
     prepared = [ready(each, loss, shard, forward, None, place) for each, shard in zip(models, own)]
     wanted = wanted_options(options, optimizer, adjacency, model)
-    counts = [len(Records(one.records, place)) for one in prepared]
+    counts = [rows_of(one, own_unit, unit_records, adjacency, place) for one, own_unit in zip(prepared, units)]
     mean_count = sum(counts) / len(counts)
     add_rounds(wanted, epochs, mean_count, optimizer, lr_scheduler)
-    simulation = sotto.Simulation(dimension(model), records=counts, initial=parameters(model), micro_batch=micro_batch, **wanted)
+    simulation = sotto.Simulation(dimension(model), records=counts, initial=parameters(model), micro_batch=micro_batch,
+                                  person=name_of(unit, unit_name), **wanted)
     if optimizer is not None:
         refuse_steps(optimizer)
     batch = sum(member.batch_size for member in simulation.members) / len(counts)
-    peers = [Peer(each, one, member, metrics or {}, None, test, device=place, gradients=gradients, threads=0, seed=seed)
-             for each, one, member in zip(models, prepared, simulation.members)]
+    peers = [Peer(each, one, member, metrics or {}, None, test, device=place, gradients=gradients, threads=0, seed=seed, unit=own_unit,
+                  unit_records=unit_records)
+             for each, one, member, own_unit in zip(models, prepared, simulation.members, units)]
     return Simulation(simulation, peers, max(1, round(mean_count / batch)), seed)
+
+
+def _dealt_by_persons(shards: Any, agents: Optional[int], seed: Optional[int], unit: Any) -> tuple[list[Any], list[Optional[Unit]]]:
+    """The shards, and whose their records are."""
+    if unit is None:
+        own = _dealt(shards, agents, seed)
+        return own, [None] * len(own)
+    if isinstance(shards, (list, tuple)):
+        own = _dealt(shards, agents, seed)
+        named = [unit] * len(own) if isinstance(unit, str) else list(unit)
+        if len(named) != len(own):
+            raise ConfigError(f"unit: {len(named)} are given for {len(own)} shards; give one for each, or the name of a column")
+        pairs = [split_off(one, shard) for one, shard in zip(named, own)]
+        return [shard for _, shard in pairs], [one for one, _ in pairs]
+    if isinstance(shards, DataLoader):
+        raise ConfigError("unit: not possible with one DataLoader that is dealt to agents; give its data set, or a list of shards")
+    if agents is None or agents < 1:
+        raise ConfigError(f"agents: {agents} is not allowed for one data set (1 to its persons; or give a list of shards)")
+    values, data = split_off(unit, shards)
+    assert values is not None
+    return dealt(values, data, agents, 0 if seed is None else seed)
 
 
 def _dealt(shards: Any, agents: Optional[int], seed: Optional[int]) -> list[Any]:

@@ -58,6 +58,14 @@ class RecordSum:
         alone[place] = weights[place]
         return self.weighted(alone)
 
+    def add_means(self, places: Any, shares: Any, total: torch.Tensor) -> None:
+        """As `gradients.FoundGradients.add_means`, person by person."""
+        weights = torch.zeros(self._records, dtype=torch.float64, device=self._total.device)
+        of_all = torch.from_numpy(shares).to(weights.device)
+        for place in sorted(set(places.tolist())):
+            own = torch.from_numpy(places == place).to(weights.device)
+            total[place] += self.weighted(torch.where(own, of_all, weights))
+
     def clipped_sum(self, clip_norm: float) -> torch.Tensor:
         """The sum of the clipped gradients, d; until the next sum."""
         return self.weighted(self.weights(clip_norm))

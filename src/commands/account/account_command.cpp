@@ -232,6 +232,7 @@ OptionSet<AccountOptions> account_option_set() {
         plan_options(), [](auto& c) -> auto& { return c.account.subject.plan; });
     set.add(account_options());
     set.with_standing("final-gossip", "0");  // for the default view
+    set.with_beside_run("unit-agents");      // of a run's messages, whatever its plan was made for
     return set;
 }
 
@@ -421,6 +422,8 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
                        {"config"});
     task.run = read_recorded_run(*asked.run, train_config_of_run("--run", *asked.run));
     task.options.account.subject = subject_config_of(*task.run);
+    if (given.contains("unit-agents"))
+        task.options.account.subject.plan.unit_agents = asked.account.subject.plan.unit_agents;
     return task;
 }
 

@@ -97,6 +97,26 @@ std::string dropouts_text(const DropoutAccount& account) {
         epsilon_text(account.worst.late));
 }
 
+std::string persons_text(const PersonAccount& account) {
+    std::string text = fmt::format(
+        "persons    epsilon {} about a person with records at up to {} agents{}",
+        text_of(account.guarantee.epsilon),
+        account.agents,
+        account.worst.agents.empty()
+            ? std::string()
+            : fmt::format(", most at {}{}",
+                          fmt::join(account.worst.agents, ","),
+                          account.worst.coalition.empty()
+                              ? std::string()
+                              : fmt::format(" to {}", fmt::join(account.worst.coalition, ","))));
+    if (account.at_least.epsilon < account.guarantee.epsilon * (1 - 1e-4))
+        text += fmt::format("\n           (an upper bound{}; that set alone reaches {})",
+                            account.exhaustive ? "" : ", as there are too many sets to try",
+                            text_of(account.at_least.epsilon));
+    return text +
+           ",\n           to an observer of all messages with the seeds of the view's members\n";
+}
+
 /// The worst pairs.
 std::string pairs_text(const AccountResult& result, const Graph* graph) {
     std::string text = fmt::format("\n{:<18} {:<18} {:>8} {:>10} {:>10} {:>11} {:>10} {:>10}\n",
@@ -238,6 +258,7 @@ std::string account_report_text(const AccountResult& result,
     text += fmt::format("outsider   epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));
     if (result.dropouts) text += dropouts_text(*result.dropouts);
+    if (result.persons) text += persons_text(*result.persons);
     return text + bounds_text(result) + by_distance_text(result) +
            pairs_text(result, subject.process.graph) + mean_text(result);
 }
@@ -336,6 +357,19 @@ Json json_of(const DropoutAccount& account) {
     return json;
 }
 
+Json json_of(const PersonAccount& account) {
+    return {{"unit_agents", account.agents},
+            {"agents", account.worst.agents},
+            {"coalition", account.worst.coalition},
+            {"mu", number_or_null(account.guarantee.loss.mu())},
+            {"epsilon", number_or_null(account.guarantee.epsilon)},
+            {"infinite", account.guarantee.infinite()},
+            {"epsilon_reached", number_or_null(account.at_least.epsilon)},
+            {"exhaustive", account.exhaustive},
+            {"sampling_probability", account.probability},
+            {"plans", account.plans}};
+}
+
 /// Adds what every account has.
 void add_figures(Json& json, const AccountResult& result) {
     json["pairs"] = Json::array();
@@ -373,6 +407,7 @@ std::string account_report_json(const AccountResult& result,
     add_figures(json, result);
     if (result.search) json["worst_coalition"] = json_of(*result.search);
     if (result.dropouts) json["dropouts"] = json_of(*result.dropouts);
+    if (result.persons) json["persons"] = json_of(*result.persons);
     json["plan_hash"] = to_hex(subject.plan.hash());
     json["seconds"] = result.seconds;
     return to_text(json);

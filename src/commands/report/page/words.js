@@ -5,9 +5,11 @@ const surveys = { norms: "norms of gradients", moments: "means and spreads of co
 
 /// What is protected: one record, all records of one person at an agent, or all data of an agent.
 function protectedUnit() {
-  const one = ledger.unit_column ? `all records of one ${ledger.unit_column} at one agent` : "one record";
+  const most = ledger.unit_agents || 1, where = most > 1 ? `up to ${most} agents` : "one agent";
+  const one = ledger.unit_column ? `all records of one ${ledger.unit_column} at ${where}` : most > 1 ? `one record at each of ${where}` : "one record";
+  const agents = most > 1 ? where : "one agent";
   return {
-    agent: "all data of one agent replaced", "agent-zero-out": "one agent's contribution taken out", record: `${one} replaced`,
+    agent: `all data of ${agents} replaced`, "agent-zero-out": `the contribution of ${agents} taken out`, record: `${one} replaced`,
     "record-zero-out": `the contribution of ${one} taken out`, "record-add-remove": `${one} added or removed`,
   }[ledger.adjacency] || ledger.adjacency;
 }
