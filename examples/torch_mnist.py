@@ -36,7 +36,7 @@ def arguments() -> argparse.Namespace:
     add("--step-size", type=float, default=2.0, help="(default: %(default)s)")
     add("--clip-norm", type=float, default=1.0, help="longest gradient of a record, L2 (default: %(default)s)")
     add("--topology", default="complete", help="who talks to whom: complete, ring, erdos-renyi, ... (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of the shards, the first model and Dropout; noise and batches stay secret (default: %(default)s)")
+    add("--seed", type=int, default=1, help="of the shards and the first model; noise, batches and masks of Dropout stay secret (default: %(default)s)")
     add("--gradients", default="auto", choices=["auto", "ghost", "vectorised", "one-by-one"], help="(default: %(default)s)")
     add("--run-directory", help="where ledger, metrics and models go (default: runs/...)")
     options = parser.parse_args()

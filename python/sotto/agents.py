@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -105,6 +106,11 @@ class _Training:
         """Epsilon spent so far at the run's delta, the largest over the agents. With tune="auto" the
         round that measures norms counts from the start."""
         return self._core.epsilon
+
+    @functools.cached_property
+    def predictable(self) -> bool:
+        """Whether whoever knows its options knows all that is drawn: there is no noise, or `noise_seed` makes it."""
+        return self.mechanism == "none" or bool(self.ledger["noise"]["insecure"])
 
     @property
     def directory(self) -> str:
@@ -450,7 +456,13 @@ class Member(_OfOneAgent, _Training):
     def __init__(self, simulation: Simulation, place: int) -> None:
         self._core = simulation._core
         self._place = place
+        self._simulation = simulation
         self.micro_batch = simulation.micro_batch
+
+    @property
+    def predictable(self) -> bool:  # type: ignore[override]
+        """As of the simulation."""
+        return self._simulation.predictable
 
 
 def _rows_at_once(dimension: int, micro_batch: int | None) -> int:

@@ -3,11 +3,18 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Callable, Iterator
+import os
+from typing import Any, Callable, Iterator, Optional
 
 import torch
 
 from .unrolled import UNROLLED
+
+
+def seed_of_masks(predictable: bool, seed: Optional[int], agent: int) -> int:
+    """The seed of torch's generator for an agent's masks: from the operating system, unless nothing of the run is secret anyway
+    (`predictable`) and a seed is given."""
+    return seed + agent if predictable and seed is not None else int.from_bytes(os.urandom(8), "little") >> 1
 
 
 class NotTheSame(RuntimeError):

@@ -12,6 +12,7 @@ import torch
 
 from .checks import Checks, Choice, FixedBuffers, Modes, choose_way, refuse_layers
 from .data import Batch, Records, Rows, spread
+from .dropout import seed_of_masks
 from .errors import ModelError
 from .flat import FlatParameters, Vector, dimension
 from .ghost import GhostGradients
@@ -38,6 +39,7 @@ class Agent(Protocol):
     dimension: int
     model: Vector
     adjacency: str
+    predictable: bool
     micro_batch: int
     batch_size: int
     clip_norm: float
@@ -92,9 +94,10 @@ class PrivatePeer(Loop):
         round random rows are compared with a pass of their own, and the job ends before anything is sent where they differ.
     :param threads: threads of torch and OpenBLAS in this process; None: the host's cores over its ranks, which agent 0 says
         on standard error where there are fewer than cores; 0: left as they are.
-    :param seed: of Dropout and other randomness of the forward pass: agent u gets torch.manual_seed(seed + u). None leaves
-        torch's generator as it is. Such randomness must not depend on data; it needs no secrecy, since any masks leave the
-        clipped gradients as private as others.
+    :param seed: of Dropout and other randomness of the forward pass, for tests: where `agent.predictable`, agent u gets
+        torch.manual_seed(seed + u). Otherwise torch's generator gets a seed from the operating system, whatever `seed` is: a
+        record that is drawn into a batch shifts the masks of those after it, and whoever could predict masks would see more of
+        it than its own clipped gradient.
     :param unit: whose each record is, one integer a record: what is protected together is then everything that this agent has of
         one person. A person's gradient is the mean of those of its records, which sotto clips as one. `sotto.Agent(records=)` must
         be the number of persons, and `person=` what the ledger calls them.
@@ -128,8 +131,7 @@ class PrivatePeer(Loop):
         per_row = 1.0 if self._persons is None else len(self._records) / len(self._persons)
         self._row_check = RowCheck(self._model, self._loss, self._flat, self._modes, self.device, agent.batch_size * per_row)
         self._say()
-        if seed is not None:
-            torch.manual_seed(seed + agent.agent)
+        torch.manual_seed(seed_of_masks(seed is not None and agent.predictable, seed, agent.agent))
         agent.evaluate_by(train=self._losses_of(self._records), test=None if self._test is None else self._losses_of(self._test),
                           test_records=0 if self._test is None else len(self._test))
         self._watch()

@@ -11,6 +11,7 @@ import sotto
 from sotto.errors import ConfigError
 
 from .data import Records
+from .dropout import seed_of_masks
 from .errors import ModelError
 from .flat import dimension, parameters
 from .loops import Closed, Loop
@@ -30,7 +31,8 @@ class Simulation(Loop):
     def __init__(self, agents: sotto.Simulation, peers: Sequence[Peer], epoch_rounds: int, seed: Optional[int]) -> None:
         self._agent = agents
         self._epoch_rounds = epoch_rounds
-        self._coins = [] if seed is None else [torch.Generator().manual_seed(seed + u).get_state() for u in range(len(peers))]
+        told = seed is not None and agents.predictable
+        self._coins = [torch.Generator().manual_seed(seed_of_masks(told, seed, u)).get_state() for u in range(len(peers))]
         #: Of every agent: `model`, `state_dict()`, `evaluate(dataset)`, ...
         self.peers = list(peers)
         self._watch()
@@ -69,10 +71,7 @@ class Simulation(Loop):
         return AuditedModels(self)
 
     def _with_own_coins(self, agent: int, find: Callable[..., Any]) -> Callable[..., Any]:
-        """The function with torch's generator as in the agent's own process, where it was given a seed."""
-        if not self._coins:
-            return find
-
+        """The function with torch's generator as in the agent's own process."""
         def found(*arguments: Any) -> Any:
             torch.set_rng_state(self._coins[agent])
             try:

@@ -7,7 +7,7 @@ class StandInAgent:
 
     def __init__(self, comm, dimension, records, initial=None, rounds=3, step_size=0.1, clip_norm=1.0, adjacency="record",
                  micro_batch=64, probability=0.5, batches=None, seed=0, evaluate_every=1):
-        self.agent, self.agents = 0, 1
+        self.agent, self.agents, self.predictable = 0, 1, True
         self.round, self.rounds = 0, rounds
         self.dimension, self.clip_norm, self.adjacency = dimension, clip_norm, adjacency
         self.micro_batch, self.batch_size = micro_batch, max(1, round(probability * records))

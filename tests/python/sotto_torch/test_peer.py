@@ -226,18 +226,21 @@ def test_items_of_other_data_sets_are_stacked():
 
 
 def test_the_seed_and_the_number_of_the_agent_decide_on_dropout():
-    def masks(seed, number):
+    def masks(seed, number, predictable=True):
         model = nn.Sequential(nn.Dropout(0.5), nn.Linear(4, 2))
         model[1].weight.data.fill_(0.1)
         model[1].bias.data.zero_()
         data = TensorDataset(torch.ones(30, 4), torch.arange(30) % 2)
         agent = StandInAgent(None, 10, records=30, initial=parameters(model), batches=[range(30)])
-        agent.agent = number
+        agent.agent, agent.predictable = number, predictable
         PrivatePeer(model, LOSS, data, agent, seed=seed, threads=1).step()
         return agent.sums[0][0]
 
     assert numpy.array_equal(masks(1, 0), masks(1, 0))
     assert not numpy.array_equal(masks(1, 0), masks(1, 1))
+    # Masks that a peer can predict show which records were drawn: with secret noise no seed decides.
+    assert not numpy.array_equal(masks(1, 0, False), masks(1, 0, False))
+    assert not numpy.array_equal(masks(None, 0, False), masks(None, 0, False))
 
 
 def test_ranks_share_the_cores_and_agent_0_says_so(monkeypatch, capsys):
