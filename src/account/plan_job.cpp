@@ -290,6 +290,12 @@ Json per_agent_json(const PlannedNoise& planned,
     return json;
 }
 
+Json noise_schedule_json(const PlanConfig& config) {
+    return {{"kind", config.noise_schedule},
+            {"relative_noise", config.round_noise.relative},
+            {"variance_left", config.round_noise.left}};
+}
+
 }  // namespace
 
 std::string plan_report_json(const PlannedNoise& planned,
@@ -317,10 +323,7 @@ std::string plan_report_json(const PlannedNoise& planned,
     if (!planned.choices.temporal.candidates.empty())
         json["temporal_choice"] = temporal_choice_json(planned.choices.temporal);
     json["rounds"] = config.rounds;
-    if (!config.round_noise.relative.empty())
-        json["noise_schedule"] = {{"kind", config.noise_schedule},
-                                  {"relative_noise", config.round_noise.relative},
-                                  {"variance_left", config.round_noise.left}};
+    if (!config.round_noise.relative.empty()) json["noise_schedule"] = noise_schedule_json(config);
     json["gossip_steps"] = config.gossip_steps;
     json["correction"] = name_of(config.correction);
     json["laziness"] = planned.laziness;
