@@ -460,7 +460,7 @@ class Member(_OfOneAgent, _Training):
         self.micro_batch = simulation.micro_batch
 
     @property
-    def predictable(self) -> bool:  # type: ignore[override]
+    def predictable(self) -> bool:
         """As of the simulation."""
         return self._simulation.predictable
 

@@ -1,6 +1,7 @@
 """The examples run, and say what they are kept with."""
 
 import doctest
+import json
 import os
 import pathlib
 import subprocess
@@ -146,7 +147,7 @@ def test_the_page_about_torch_trains(launch: Launch) -> None:
     if not (pathlib.Path(os.environ.get("SOTTO_DATA_DIR", "")) / "train-images-idx3-ubyte.gz").is_file():
         pytest.skip("set SOTTO_DATA_DIR to a folder with MNIST")
     after = 'sys.stdout.write(f"reached {result[\'epsilon\']} {peer.evaluate(test).accuracy}\\n")\n'
-    _, loop, resumed, _, _, own_agent, tuned = snippets("docs/torch.md")
+    _, _, loop, resumed, _, _, own_agent, tuned = snippets("docs/torch.md")
     public = "public = test\n"
     made = public + "peer = sotto.torch.make_private(model, loss=torch.nn.CrossEntropyLoss(), data=shard, epsilon=2)\n"
     for program, least, whole in ((made + loop, 0.8, False), (public + resumed, 0.85, True), (own_agent, 0.75, True), (tuned, 0.85, True)):
@@ -172,12 +173,30 @@ def test_the_page_about_torch_simulates(tmp_path: pathlib.Path, monkeypatch: pyt
         "torch": torch, "sotto": sotto, "shard": shard(0), "other_shard": shard(1), "public": shard(2),
         "model": torch.nn.Sequential(torch.nn.Linear(20, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2)),
     }  # fmt: skip
-    exec(snippets("docs/torch.md")[3], known)
+    exec(snippets("docs/torch.md")[4], known)
     assert known["simulation"].evaluate(known["public"]).accuracy > 0.85
     assert 3.9 < known["simulation"].epsilon <= 4
-    exec(snippets("docs/torch.md")[4].replace("record_view=", "noise_seed=1, record_view="), known)
+    exec(snippets("docs/torch.md")[5].replace("record_view=", "noise_seed=1, record_view="), known)
     assert known["said"]["verdict"] == "passed", known["said"]
     assert 0.4 * known["said"]["epsilon"] < known["said"]["epsilon_lower"] < known["said"]["epsilon"] <= 4
+
+
+def test_the_page_about_torch_protects_persons(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    import sotto.torch
+
+    monkeypatch.chdir(tmp_path)
+    inputs = torch.randn(2000, 20, generator=torch.Generator().manual_seed(0))
+    shard = torch.utils.data.TensorDataset(inputs, (inputs[:, :3].sum(1) > 0).long())
+    model = torch.nn.Sequential(torch.nn.Linear(20, 32), torch.nn.ReLU(), torch.nn.Linear(32, 2))
+    known: dict[str, Any] = {"torch": torch, "sotto": sotto, "shard": shard, "model": model}
+    exec(snippets("docs/torch.md")[1], known)
+    peer = known["peer"]
+    result = peer.train()
+    assert peer.evaluate(shard).accuracy > 0.75
+    assert 3.9 < result["epsilon"] <= 4
+    ledger = json.loads((pathlib.Path(result["run_directory"]) / "ledger.json").read_text())
+    assert ledger["unit_column"] == "patient"
 
 
 @pytest.mark.parametrize("name", ["quickstart", "threat_model"])
