@@ -50,6 +50,8 @@ void require_possible_protection(const TrainConfig& config, const Network& netwo
                         "bounds nothing; it needs --task averaging",
                         config.task.task));
     if (config.plan.noise_std) refuse("with --noise-std, which promises no epsilon");
+    if (config.plan.unit_agents > 1)
+        refuse("with --unit-agents, since figures of partial views are of one agent's input");
     if (config.resume) refuse("for a run that is resumed");
     if (views.receives == View::Kind::secure_sum && !config.secure_sum)
         refuse("without --secure-sum on, as agents then see every message of their neighbours");

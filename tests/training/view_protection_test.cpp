@@ -119,6 +119,7 @@ TEST(ViewProtection, IsRefusedWhereNoFigurePromisesIt) {
                     "gradients depend on messages");
     expect_contains(refused([](TrainConfig& c) { c.secure_sum = false; }), "--secure-sum on");
     expect_contains(refused([](TrainConfig& c) { c.plan.noise_std = 1; }), "--noise-std");
+    expect_contains(refused([](TrainConfig& c) { c.plan.unit_agents = 2; }), "--unit-agents");
     expect_contains(refused([](TrainConfig& c) { c.protect_against = "secure-sum:8"; }),
                     "leaves nobody");
     expect_contains(refused([](TrainConfig& c) { c.protect_against = "everybody"; }),

@@ -70,10 +70,14 @@ void require_choosable(const TrainConfig& training, ChoiceData data) {
 void add_losses(std::vector<PrivacyLoss>& losses, const PreparedRun& prepared) {
     const Ledger& ledger = prepared.ledger;
     const long rounds = prepared.run.config.plan.rounds;
-    const PrivacyLosses all = ledger.losses_after(rounds);
     std::vector<PrivacyLoss> own;
-    for (int place = 0; place < prepared.run.members.size(); ++place)
-        own.push_back(all.worst_of(prepared.run.members.number(place), ledger.delta()));
+    if (ledger.record().unit_agents > 1) {
+        own.push_back(ledger.largest_after(rounds).loss);  // of the worst person
+    } else {
+        const PrivacyLosses all = ledger.losses_after(rounds);
+        for (const int number : prepared.run.members.numbers)
+            own.push_back(all.worst_of(number, ledger.delta()));
+    }
     const bool gaussian =
         std::ranges::all_of(own, [](const PrivacyLoss& loss) { return loss.mu().has_value(); });
     if (gaussian) own = {dominating(own)};
@@ -86,12 +90,13 @@ struct CommonGround {
     double delta = 0;
     Adjacency adjacency = Adjacency::agent;
     std::string unit_column;
+    int unit_agents = 1;
     bool operator==(const CommonGround&) const = default;
 };
 
 CommonGround ground_of(const PreparedRun& prepared) {
     const PrivacyRecord& record = prepared.ledger.record();
-    return {prepared.ledger.delta(), record.adjacency, record.unit_column};
+    return {prepared.ledger.delta(), record.adjacency, record.unit_column, record.unit_agents};
 }
 
 /// Requires that the models reveal no more than the ledger says.
@@ -110,10 +115,11 @@ void require_score(const PreparedRun& prepared, ChoiceData data) {
         throw ConfigError(
             "choice-data: the score of held-out records is how many a model predicts correctly, "
             "and this task has no classes; use public-test-data with test data that are public");
-    if (!prepared.ledger.record().unit_column.empty())
+    const PrivacyRecord& record = prepared.ledger.record();
+    if (!record.unit_column.empty() || record.unit_agents > 1)
         throw ConfigError(
             "choice-data: a person may have many held-out records, and the noise of the score "
-            "hides one; use public-test-data with --unit-column");
+            "hides one; use public-test-data with --unit-column or --unit-agents");
 }
 
 /// Digest of everything that the drawn numbers mean.
@@ -167,10 +173,10 @@ ChoicePlan plan_choice(const SweepConfig& config,
         const CommonGround own = ground_of(prepared);
         if (ground && *ground != own)
             throw ConfigError(
-                "private-choice: the trainings differ in delta, adjacency or unit-column; all "
-                "must protect the same at the same delta");
+                "private-choice: the trainings differ in delta, adjacency, unit-column or "
+                "unit-agents; all must protect the same at the same delta");
         ground = own;
-        unit = protected_unit(own.adjacency, own.unit_column);
+        unit = protected_unit(own.adjacency, own.unit_column, own.unit_agents);
         add_losses(losses, prepared);
         const long rounds = prepared.run.config.plan.rounds;
         least = std::min(least, prepared.ledger.largest_after(rounds).epsilon);

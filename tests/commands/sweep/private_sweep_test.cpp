@@ -155,6 +155,21 @@ TEST(PrivateSweep, PublicTestDataNeedNoNoise) {
     EXPECT_GT(result.chosen->score, 0);
 }
 
+/// The budget is then of persons with records at two agents, and so is the price.
+TEST(PrivateSweep, CountsPersonsAtSeveralAgents) {
+    const TemporaryFolder folder;
+    SweepConfig config = private_sweep(folder);
+    config.variants[0].settings.push_back({"unit-agents", {"2"}});
+    test::expect_contains(test::message_of<ConfigError>([&] { (void)choose(config); }),
+                          "--unit-agents");
+    config.variants[0].settings.push_back({"test-data", {folder.path("data.svm")}});
+    config.choice_data = ChoiceData::test_data;
+    const SweepResult result = choose(config);
+    ASSERT_TRUE(result.chosen);
+    EXPECT_NEAR(result.chosen->plan.cost.one, 6, 1e-3);
+    test::expect_contains(result.chosen->plan.unit, "2 agents");
+}
+
 TEST(PrivateSweep, RefusesWhatNoCostCovers) {
     const TemporaryFolder folder;
     const auto refusal = [&](const std::function<void(SweepConfig&)>& change) {
