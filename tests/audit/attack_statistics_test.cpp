@@ -342,6 +342,45 @@ TEST(OneRunExcludes, TheTruthNoMoreOftenThanItsRiskAndHalfTheNoiseMostly) {
     EXPECT_EQ(caught_by_pure_bounds, 0);  // what the curve is for
 }
 
+/// Canaries of one training whose claim is mu 1, of which a share is told apart by another mu.
+struct Sabotage {
+    double share = 1, mu = 1;
+    int by_curve = 0, by_pure_bound = 0;  ///< of 100 audits that find it, at least and at most
+};
+
+/// How many of 100 audits find it at risk .05, by the accountant's own trade-off and by the bound
+/// of 2023. docs/threat-models.md shows these figures.
+TEST(OneRunExcludes, FourSabotagesMoreOftenThanTheBoundOf2023) {
+    const TradeOff truth(PrivacyLoss::gaussian(1), 1e-6);
+    const auto curve = [&](double rate) { return truth.false_positive_rate(rate); };
+    const double claimed = PrivacyLoss::gaussian(1).epsilon(1e-6).upper;
+    const Sabotage sabotages[] = {
+        {1, 2, 75, 0},       // noise half as large
+        {1, std::sqrt(2)},   // every record drawn twice in an epoch
+        {0.2, 5, 90, 10},    // one record in five clipped to five times the norm
+        {0.1, 100, 75, 10},  // noise missing in a tenth of the rounds
+    };
+    for (const Sabotage& sabotage : sabotages) {
+        int caught = 0, caught_by_pure_bound = 0;
+        for (std::uint64_t run = 0; run < 100; ++run) {
+            SeededRandom random(run, "sabotage");
+            constexpr Eigen::Index canaries = 2000;
+            Eigen::VectorXd scores(canaries), signs(canaries);
+            for (Eigen::Index i = 0; i < canaries; ++i) {
+                const double mu = random.uniform() < sabotage.share ? sabotage.mu : 1;
+                signs(i) = random.below(2) == 0 ? -1 : 1;
+                scores(i) = mu * (signs(i) * mu / 2 + random.normal());
+            }
+            caught += one_run_excludes(scores, signs, curve, 0.05) ? 1 : 0;
+            caught_by_pure_bound +=
+                measure_one_run(scores, signs, 1e-6, 0.05).epsilon_lower > claimed ? 1 : 0;
+        }
+        EXPECT_GE(caught, sabotage.by_curve);
+        EXPECT_GE(caught, caught_by_pure_bound);
+        EXPECT_LE(caught_by_pure_bound, sabotage.by_pure_bound);
+    }
+}
+
 TEST(MeasureOneRun, OfGaussianNoiseBoundsMoreByItsCurve) {
     for (const double mu : {1.0, 2.0}) {
         const Trials trials = gaussian_trials(20000, mu, 3);
