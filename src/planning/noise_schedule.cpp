@@ -262,7 +262,10 @@ void require_asked_schedule(const NoisePlan& plan, const PlanConfig& config) {
 
 std::string schedule_text(const PlanConfig& config) {
     const TemporalFactor factor = scheduled_factor(config);
-    if (factor.kind == TemporalFactor::Kind::identity) return {};
+    if (factor.kind == TemporalFactor::Kind::identity)
+        return config.noise_schedule == constant_noise
+                   ? std::string()
+                   : fmt::format("{}: equal noise in all rounds", config.noise_schedule);
     return fmt::format(
         "{}: rounds have {:.3g} to {:.3g} times the noise below, with the sum of 1/variance of "
         "equal "

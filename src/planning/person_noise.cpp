@@ -67,9 +67,11 @@ std::string text_of(const PersonFigure& figure) {
     if (!guarantee.infinite()) text += fmt::format(" ({})", parameter_text(guarantee.loss));
     text += fmt::format(" for a person with records at up to {} agents", figure.agents);
     if (!figure.worst.agents.empty())
-        text += fmt::format("; most at agents {}", fmt::join(figure.worst.agents, ", "));
+        text += fmt::format("; most about one at agents {}", fmt::join(figure.worst.agents, ", "));
     if (!figure.worst.coalition.empty())
-        text += fmt::format(", to {}", fmt::join(figure.worst.coalition, ", "));
+        text += fmt::format(", learnt by agent{} {}",
+                            figure.worst.coalition.size() == 1 ? "" : "s",
+                            fmt::join(figure.worst.coalition, ", "));
     const double gap = 1 - std::sqrt(figure.worst.reached / figure.worst.upper);
     constexpr double noticeable = 1e-5;
     if (gap > noticeable)

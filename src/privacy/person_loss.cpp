@@ -364,9 +364,14 @@ WorstPerson worst_person(const NoisePlan& plan, int size, const PersonQuery& que
     check_coalition_size(plan.agents, size);
     if (!inverts_all(plan, count_coalitions(plan.agents, size)))
         return bounded_by_single_agents(coalition_precision(plan, size), query);
+    // Nobody of a coalition is among a person's agents: where both together are more than there
+    // are, larger sets stand against smaller coalitions.
+    const int fewest = std::clamp(plan.agents - query.agents, 0, size);
     std::vector<std::vector<int>> coalitions;
-    for_each_coalition(
-        plan.agents, size, [&](const std::vector<int>& members) { coalitions.push_back(members); });
+    for (int members = fewest; members <= size; ++members)
+        for_each_coalition(plan.agents, members, [&](const std::vector<int>& coalition) {
+            coalitions.push_back(coalition);
+        });
     return worst_person(plan, coalitions, query);
 }
 

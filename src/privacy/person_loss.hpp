@@ -54,7 +54,8 @@ inline constexpr double most_person_sets = 2e6;
 [[nodiscard]] WorstPerson worst_person(const NoisePlan& plan,
                                        std::span<const std::vector<int>> coalitions,
                                        const PersonQuery& query);
-/// The same over all coalitions of `size` agents. @throws also as coalition_precision.
+/// The same over all coalitions of `size` agents, and of fewer where K and `size` together are more
+/// than all agents. @throws also as coalition_precision.
 [[nodiscard]] WorstPerson worst_person(const NoisePlan& plan, int size, const PersonQuery& query);
 
 /// (R^(I))^-1 of the agents outside the coalition, in their order [1 / gradient unit^2]: its

@@ -460,6 +460,13 @@ TEST(PrivateChoice, OverMpiIsReleasedOnce) {
     EXPECT_TRUE(fs::exists(directory / "out/released/agents/3/model.npy"));
     EXPECT_TRUE(fs::is_empty(directory / "out/runs"));
     EXPECT_EQ(run_sotto(directory, 2, arguments).exit_code, 2);
+    // An option of single runs is refused rather than ignored.
+    const Outcome dry =
+        run_sotto(directory,
+                  one_process,
+                  {"sweep", directory / "grid.ini", "--output", directory / "dry", "--dry-run"});
+    EXPECT_EQ(dry.exit_code, 2) << dry.text();
+    EXPECT_FALSE(fs::exists(directory / "dry"));
     const Outcome ledger =
         run_sotto(directory, one_process, {"ledger", directory / "out/released"});
     EXPECT_EQ(ledger.exit_code, 3) << ledger.text();

@@ -140,7 +140,7 @@ TEST(ScheduledFactor, RevealsAsMuchAsEqualNoiseAndGoesOnWhereAPhaseBegins) {
     PlanConfig constant = linear_config("ldp", 60);
     constant.steps = {};
     EXPECT_EQ(scheduled_factor(scheduled(constant)).kind, TemporalFactor::Kind::identity);
-    EXPECT_EQ(schedule_text(scheduled(constant)), "");
+    EXPECT_EQ(schedule_text(scheduled(constant)), "auto: equal noise in all rounds");
     constant.noise_schedule = "constant";
     EXPECT_TRUE(round_noise_of(constant, 0).relative.empty());
 }

@@ -249,6 +249,21 @@ TEST(WorstPerson, OfAPlanIsTheWorstOverAllCoalitionsAndSets) {
                 1e-9 * single.upper);
 }
 
+/// With one colluder there is no set of all agents, but an outsider sees that set too.
+TEST(WorstPerson, AtAllAgentsIsLookedForAgainstSmallerCoalitions) {
+    const int n = 5;
+    const NoisePlan plan = test::random_plan(graph_of(n, 0.7, 3), 8);
+    const PersonQuery everywhere{n, VectorXd::Ones(n), {}};
+    const std::vector<std::vector<int>> outsider{{}};
+    const WorstPerson outside = worst_person(plan, outsider, everywhere);
+    const WorstPerson worst = worst_person(plan, 1, everywhere);
+    EXPECT_GE(worst.upper, outside.upper);
+    const PersonQuery fewer{n - 1, VectorXd::Ones(n), {}};
+    EXPECT_GE(worst.upper, worst_person(plan, 1, fewer).upper);
+    EXPECT_GE(worst_person(plan, 2, fewer).upper, worst_person(plan, 1, fewer).upper);
+    EXPECT_EQ(outside.agents.size(), static_cast<std::size_t>(n));
+}
+
 TEST(WorstPerson, OfPrivateNoiseAddsUpSquares) {
     const NoisePlan plan = test::private_plan({1, 2, 1, 1});
     const WorstPerson worst = worst_person(plan, 2, {2, Eigen::VectorXd::Ones(4), {}});

@@ -320,6 +320,10 @@ std::string choice_plan_text(const SweepConfig& config, const ChoicePlan& plan) 
     else
         text +=
             fmt::format("score      {} of the test data, which must be public\n", config.choose_by);
+    text +=
+        "secret     how many trainings there are, which the lines below and the time that they "
+        "take "
+        "show, and all other files\n";
     return text;
 }
 

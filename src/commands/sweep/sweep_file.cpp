@@ -228,7 +228,7 @@ std::vector<Option<SweepConfig>> choices() {
         {{.name = "private-choice",
           .common = true,
           .help = "K: train a secret, random number of configurations, K on average, and release "
-                  "the best alone, at the cost of about two trainings",
+                  "the best alone, at less than twice the epsilon of one where K is 16",
           .details = R"(
 Every training is of a configuration drawn from all combinations of values in FILE. What the folder `released` then holds is protected by
 the epsilon that the command prints before it starts, whoever reads it; the rest of DIR is not ([sweeps](../sweeps.md#a-private-choice)).
@@ -252,6 +252,18 @@ Several values of `--choose` are drawn from like all others. `sotto account --pr
          bound(&SweepConfig::plot, any_text())}};
 }
 
+/// Requires that every option of trainings on the command line is one that trainings of a sweep
+/// get.
+void require_used(const OptionTexts& given) {
+    for (const auto& group : train_option_set().groups())
+        for (const auto& option : group.options)
+            if (!option.reproduces_run && given.contains(option.name))
+                throw ConfigError(
+                    fmt::format("--{}: belongs to a single run, and a sweep would ignore it (leave "
+                                "it out, or give it to `sotto train`)",
+                                option.name));
+}
+
 }  // namespace
 
 OptionGroup<SweepOptions>& sweep_options() {
@@ -267,6 +279,7 @@ OptionSet<SweepOptions> sweep_option_set() {
 SweepConfig read_sweep(const OptionTexts& given,
                        const std::string& text,
                        const std::string& source) {
+    require_used(given);
     const SweepLines lines = lines_of(text, source);
     require_own_lines_first(lines, source);
     SweepConfig config = read_own_options(given, lines);

@@ -141,6 +141,8 @@ class SweepRunner {
         std::string words;
         network_.agree([&] {
             if (!leader()) return;
+            for (const char* folder : {"trainings", "runs", "claims"})
+                fs::permissions(config_.directory / folder, fs::perms::owner_all);
             for (const std::size_t drawn : draw_choice(config_, cells_))
                 words += fmt::format("{} ", drawn);
         });
