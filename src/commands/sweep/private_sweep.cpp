@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/files.hpp"
 #include "core/json.hpp"
@@ -19,6 +19,7 @@
 #include "sotto/privacy/privacy_record.hpp"
 #include "training/prepare_run.hpp"
 #include "training/train_result.hpp"
+#include "training/training.hpp"
 #include "trust/secret.hpp"
 
 namespace sotto {
@@ -47,7 +48,6 @@ void require_choosable(const SweepConfig& config) {
             "plot: a private choice shows one training only; leave out plot, or private-choice");
 }
 
-/// @param text of the training, for messages.
 void require_choosable(const TrainConfig& training, ChoiceData data) {
     const auto refuse = [](std::string_view option, std::string_view why) {
         throw ConfigError(fmt::format("{}: {} in a private choice", option, why));
@@ -109,8 +109,14 @@ void require_public_models(const PreparedRun& prepared) {
                         plan.mechanism));
 }
 
+/// Requires that one held-out record moves the score by one right answer at most.
 void require_score(const PreparedRun& prepared, ChoiceData data) {
     if (data != ChoiceData::held_out) return;
+    const TrainConfig& config = prepared.run.config;
+    if (config.evaluated_records.value_or(usual_records(true, prepared.run.members.size())).test)
+        throw ConfigError(
+            "eval-records: a private choice counts all held-out records, and a record of a part of "
+            "them would count more than once (allowed: all, or auto with up to 10000 agents)");
     if (std::isnan(prepared.run.targets.constant_accuracy))
         throw ConfigError(
             "choice-data: the score of held-out records is how many a model predicts correctly, "
@@ -122,13 +128,20 @@ void require_score(const PreparedRun& prepared, ChoiceData data) {
             "hides one; use public-test-data with --unit-column or --unit-agents");
 }
 
-/// Digest of everything that the drawn numbers mean.
+/// One training of every configuration.
+std::vector<SweepTraining> possible_trainings(const SweepConfig& config,
+                                              const std::vector<SweepCell>& cells) {
+    std::vector<std::size_t> all(configurations_of(cells).size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return drawn_trainings(config, {drawn_cell(cells, all)});
+}
+
+/// Digest of everything that the drawn numbers, and their scores, mean.
 std::string digest_of(const SweepConfig& config, const std::vector<SweepCell>& cells) {
     Hasher hasher("sotto.private.choice.v1");
-    std::vector<std::size_t> all(configurations_of(cells).size());
-    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
-    for (const SweepTraining& training : drawn_trainings(config, {drawn_cell(cells, all)}))
+    for (const SweepTraining& training : possible_trainings(config, cells))
         hasher.add(std::string_view(training.key));
+    hasher.add(std::string_view(config.choose_by));
     hasher.add(std::string_view(fmt::format("{} {}", *config.private_choice, config.choice_shape)));
     return to_hex(hasher.finish());
 }
@@ -159,9 +172,7 @@ ChoicePlan plan_choice(const SweepConfig& config,
     std::optional<CommonGround> ground;
     double least = infinity, tails = 0;  // over the trainings
     std::string unit;
-    std::vector<std::size_t> all(configurations_of(cells).size());
-    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
-    for (const SweepTraining& training : drawn_trainings(config, {drawn_cell(cells, all)})) {
+    for (const SweepTraining& training : possible_trainings(config, cells)) {
         const TrainConfig training_config = read(training.ini);
         require_choosable(training_config, config.choice_data);
         const auto network =
@@ -321,9 +332,8 @@ std::string choice_plan_text(const SweepConfig& config, const ChoicePlan& plan) 
         text +=
             fmt::format("score      {} of the test data, which must be public\n", config.choose_by);
     text +=
-        "secret     how many trainings there are, which the lines below and the time that they "
-        "take "
-        "show, and all other files\n";
+        "secret     how many trainings there are, which the lines below and the time show, and all "
+        "other files\n";
     return text;
 }
 

@@ -392,7 +392,9 @@ std::map<std::string, double> metrics_of(const TrainResult& trained, const Train
     std::map<std::string, double> metrics;
     for (const std::string& name : sweep_metrics())
         metrics[name] = summary.at(name).is_null() ? not_a_number : summary.at(name).get<double>();
-    metrics[test_records_name] = trained.baselines.test_records;
+    // Of a part of the test records no count is known.
+    metrics[test_records_name] =
+        trained.evaluation.records.test ? not_a_number : trained.baselines.test_records;
     return metrics;
 }
 

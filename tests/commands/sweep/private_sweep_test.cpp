@@ -193,6 +193,10 @@ TEST(PrivateSweep, RefusesWhatNoCostCovers) {
                               setting_of(c, "adjacency").values = {"record", "record-zero-out"};
                           }),
                           "differ in delta, adjacency");
+    test::expect_contains(refusal([](auto& c) {
+                              c.variants[0].settings.push_back({"eval-records", {"50"}});
+                          }),
+                          "eval-records: ");
     test::expect_contains(refusal([](auto& c) { c.seeds = {"1", "2"}; }), "seed: ");
     test::expect_contains(refusal([](auto& c) { c.plot = "epsilon"; }), "plot: ");
     test::expect_contains(refusal([](auto& c) { c.choice_shape = -1; }), "choice-shape: ");
