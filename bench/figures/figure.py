@@ -80,7 +80,7 @@ class Figure:
         return Size(name, self.sizes, femnist, work)
 
 
-AGREES, DIFFERS = "agrees", "differs"
+AGREES, DIFFERS, DEPENDS = "agrees", "differs", "depends on the reading"
 NOT_MEASURED = "not measured at this size"
 
 
@@ -140,6 +140,22 @@ class Claim:
 
 
 @dataclasses.dataclass
+class Readings:
+    """A claim whose paper leaves something open that decides it: one Claim for every plausible reading, whose text names the reading.
+    It agrees, differs or is not decided where all readings do so alike, and otherwise depends on the reading."""
+    text: str
+    readings: list
+
+    def outcome(self):
+        found = {reading.outcome() for reading in self.readings}
+        return found.pop() if len(found) == 1 else DEPENDS
+
+    def __str__(self):
+        return f"{self.text}:" + "".join(f"\n  - {reading.text} [{reading.outcome()}]: {told(reading.cells) or reading.otherwise}"
+                                         for reading in self.readings)
+
+
+@dataclasses.dataclass
 class Told:
     """Comparisons without a claim."""
     text: str
@@ -152,8 +168,8 @@ class Told:
 
 @dataclasses.dataclass
 class Caption:
-    """paper: what its figure shows (empty: our own figure). setting: what is computed here. claims: the paper's, or our own if there is
-    no paper. ours: Claim or Told about our own curves. notes: differences in the setup, and why; no verdicts."""
+    """paper: what its figure shows (empty: our own figure). setting: what is computed here. claims: the paper's (Claim or Readings), or
+    our own if there is no paper. ours: Claim or Told about our own curves. notes: differences in the setup, and why; no verdicts."""
     paper: str
     setting: str
     claims: list

@@ -6,7 +6,7 @@ import absent
 import common
 import mpi_check
 import verdicts
-from figure import AGREES, DIFFERS, NOT_DECIDED, Claim
+from figure import AGREES, DEPENDS, DIFFERS, NOT_DECIDED, Claim
 from rows import OldTable, Table, read_csv
 
 # A file in folders with tables that lack the values of every seed.
@@ -40,14 +40,14 @@ def made_line(figure, made):
 def paragraphs(claims, published):
     """Claims by outcome. published: they are a paper's, not our own."""
     titles = {AGREES: "Agrees" if published else "Holds", DIFFERS: "Differs from the paper" if published else "Does not hold",
-              NOT_DECIDED: "Not decided"}
+              DEPENDS: "Depends on how it is read", NOT_DECIDED: "Not decided"}
     grouped = {outcome: [str(claim) for claim in claims if claim.outcome() == outcome] for outcome in titles}
     return [f"**{titles[outcome]}.**{listed(texts)}" for outcome, texts in grouped.items() if texts]
 
 
 def listed(texts):
     """One sentence, or a list."""
-    return f" {texts[0]}." if len(texts) == 1 else "\n\n" + "\n".join(f"- {text}." for text in texts)
+    return f" {texts[0]}." if len(texts) == 1 and "\n" not in texts[0] else "\n\n" + "\n".join(f"- {text}." for text in texts)
 
 
 def caption_text(figure, table, size):
@@ -63,7 +63,7 @@ def caption_text(figure, table, size):
         parts.append(f"**{'Different setup' if caption.paper else 'Details'}.** {caption.notes}")
     if caption.ours:
         parts.append(f"**Our curves.**{listed([described(text) for text in caption.ours])}")
-    return "\n\n".join(capitalised(re.sub(r"[ \t]+", " ", part)) for part in parts)
+    return "\n\n".join(capitalised(re.sub(r"(?<=\S)[ \t]+", " ", part)) for part in parts)
 
 
 def described(text):
@@ -111,6 +111,8 @@ their differences or, on a logarithmic axis with positive values, of their ratio
 - not decided: otherwise.
 
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
+Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
+under every plausible reading, and if these come out differently, it depends on how it is read.
 Numbers that do not depend on chance have intervals without width. Intervals are not widened for multiple comparisons: of twenty
 comparisons of equal curves, expect one to be decided by chance.
 

@@ -117,6 +117,21 @@ class Table:
         """The verdict on the first curve against the second: by ratios on a logarithmic axis, else by differences."""
         return verdicts.verdict(self.values(panel, first, x), self.values(panel, second, x), self.panels[panel].log_y, margin)
 
+    def graphs(self, panel, first, second, xs=None, margin=None):
+        """As cells, of numbers that do not depend on chance but on the graph: compared graph by graph."""
+        return [(self.label(panel, x), verdicts.by_graph(self.values(panel, first, x), self.values(panel, second, x),
+                                                         self.panels[panel].log_y, margin))
+                for x in self.xs(panel, first, second) if xs is None or xs(x)]
+
+    def equal_graphs(self, panel, first, second):
+        """'6 of 10 at p = 0.2, 1 of 10 at p = 0.4': on how many graphs both curves are the same, where they are on any."""
+        found = []
+        for x in self.xs(panel, first, second):
+            a, b = (self.at[panel, curve, x].seeds for curve in (first, second))
+            same = [verdicts.verdict(verdicts.exact(u), verdicts.exact(v)).word == verdicts.SAME for (_, u), (_, v) in zip(a, b)]
+            found += [f"{sum(same)} of {len(same)} at {self.label(panel, x)}"] if any(same) else []
+        return ", ".join(found) or "none"
+
     def cells(self, panel, first, second, xs=None, margin=None):
         """Labelled verdicts where both curves have points. xs: a function that chooses among them, or all."""
         return [(self.label(panel, x), self.compare(panel, first, second, x, margin)) for x in self.xs(panel, first, second)

@@ -1,7 +1,7 @@
 """[U] Unified guarantees by matrix factorization: figure 2, what agents learn by distance."""
 import running
 import verdicts
-from figure import Caption, Claim, Figure, Panel, Sized, Told
+from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told
 from rows import Row
 from verdicts import HIGHER, LOWER, SAME
 
@@ -11,6 +11,9 @@ PAPER, OURS, THEIRS, LDP, PAIRS = "the paper's formula", "exact accounting", "Mu
 GRAPHS = {"florentine": ("Florentine families (15)", FLORENTINE), "er": ("Erdős–Rényi, p = 0.2 (100)", None),
           "ego": ("Facebook ego 414 (148)", EGO), "fediverse": ("Mastodon servers (176)", MASTODON)}
 NEAR, FAR = 2, 3  # the paper's claims: up to this distance, from this distance
+AT = (NEAR, FAR)  # distances at which T varies
+ROUNDS = [10, 30, 100, 380]
+SMALL = ("florentine",)
 TENFOLD, HUNDREDFOLD = 10, 100
 SAME_FACTOR = 1.01
 
@@ -28,25 +31,41 @@ def by_distance(pairs, figure):
     return [(d, min(of), sum(of) / len(of), max(of)) for d, of in sorted(values.items())]
 
 
+def base(rounds):
+    return {"noise_std": 1, "sensitivity": 1, "delta": 1e-6, "mixing": "row-stochastic", "view": "all-nodes", "rounds": rounds, "threads": 1,
+            "mechanism": "ldp"}
+
+
+def over_rounds(key):
+    """The panel of a graph against T."""
+    return f"{key}-rounds"
+
+
 def measure(size):
-    base = {"noise_std": 1, "sensitivity": 1, "delta": 1e-6, "mixing": "row-stochastic", "view": "all-nodes", "rounds": size["rounds"],
-            "threads": 1}
     rows = []
-    for key in GRAPHS:
-        # Shared noise makes every view's covariance dense, which takes minutes on the larger graphs.
-        plans = [{"mechanism": "ldp"}]
-        if key == "florentine":
-            plans.append({"mechanism": "pairs", "seed_groups": "edges", "mixing": "metropolis"})
-        answers = running.sotto_many("account", [base | graph_options(key) | plan for plan in plans], lambda answer: answer)
-        for row in answers[0]["by_distance"]:
+    jobs = [(key, rounds) for key in GRAPHS for rounds in size["rounds"] if rounds <= size["longest"] or key in SMALL]
+    answers = running.sotto_many("account", [base(rounds) | graph_options(key) for key, rounds in jobs], lambda answer: answer)
+    for (key, rounds), answer in zip(jobs, answers):
+        for row in answer["by_distance"]:
             divergence = row["renyi_alpha2"]
-            rows += [Row(key, LDP, row["distance"], divergence["ldp"]), Row(key, THEIRS, row["distance"], divergence["muffliato_bound"])]
+            if row["distance"] in AT:
+                rows.append(Row(over_rounds(key), f"d = {row['distance']}: {THEIRS}", rounds, divergence["muffliato_bound"] / rounds))
+            if rounds == size["shown"]:
+                rows += [Row(key, LDP, row["distance"], divergence["ldp"]), Row(key, THEIRS, row["distance"], divergence["muffliato_bound"])]
         # With noise and sensitivity 1, a squared sensitivity is the divergence of order 2.
-        for curve, pairs, figure in [(PAPER, answers[0]["pairs"], lambda pair: pair["sensitivity_squared"]["abs_sum"]),
-                                     (OURS, answers[0]["pairs"], lambda pair: pair["renyi_alpha2"]),
-                                     *((PAIRS, answer["pairs"], lambda pair: pair["renyi_alpha2"]) for answer in answers[1:])]:
-            rows += [Row(key, curve, d, mean, low, high) for d, low, mean, high in by_distance(pairs, figure)]
-    return rows
+        for d, low, mean, high in by_distance(answer["pairs"], lambda pair: pair["sensitivity_squared"]["abs_sum"]):
+            if d in AT:
+                rows.append(Row(over_rounds(key), f"d = {d}: {PAPER}", rounds, mean / rounds))
+            if rounds == size["shown"]:
+                rows.append(Row(key, PAPER, d, mean, low, high))
+        if rounds == size["shown"]:
+            rows += [Row(key, OURS, d, mean, low, high) for d, low, mean, high in
+                     by_distance(answer["pairs"], lambda pair: pair["renyi_alpha2"])]
+    # Shared noise makes every view's covariance dense, which takes minutes on the larger graphs.
+    pairs = running.sotto_json("account", base(size["shown"]) | graph_options("florentine") | {
+        "mechanism": "pairs", "seed_groups": "edges", "mixing": "metropolis"})["pairs"]
+    return rows + [Row("florentine", PAIRS, d, mean, low, high)
+                   for d, low, mean, high in by_distance(pairs, lambda pair: pair["renyi_alpha2"])]
 
 
 def all_cells(table, first, second, xs=None, margin=None):
@@ -57,45 +76,71 @@ def all_cells(table, first, second, xs=None, margin=None):
                                             margin)]
 
 
-def gains(table, xs):
-    """(label, Muffliato's bound over the paper's formula) on every graph, wherever the formula is not 0."""
-    return [(f"{GRAPHS[key][0]}, d = {d:g}", verdicts.ratio(table.values(key, THEIRS, d), table.values(key, PAPER, d)))
-            for key in GRAPHS for d in table.xs(key, PAPER, THEIRS) if xs(d) and table.y(key, PAPER, d) > 0]
+def against_rounds(table, text, expect, cells_at):
+    """A claim for every number of rounds T, which the text does not give. cells_at(panel, t) -> cells."""
+    every = sorted({t for key in GRAPHS for t in table.xs(over_rounds(key))})
+    return Readings(text, [Claim(f"T = {t:g}", [(f"{GRAPHS[key][0]}{', ' if label else ''}{label}", found) for key in GRAPHS
+                                               if t in table.xs(over_rounds(key)) for label, found in cells_at(over_rounds(key), t)], expect)
+                           for t in every])
+
+
+def largest_gain(table, t, distance):
+    """The largest gain of all graphs, which 'up to' is about, as cells of the claim about every graph."""
+    found = [(gain.number, panel) for key in GRAPHS for panel in [over_rounds(key)] if t in table.xs(panel)
+             for gain in gains_at(table, panel, t, distance)]
+    return lambda panel: bool(found) and max(found)[1] == panel
+
+
+def values_at(table, panel, d, curve, t):
+    return table.values(panel, f"d = {d}: {curve}", t)
+
+
+def gains_at(table, panel, t, distance):
+    """Muffliato's bound over the paper's formula at a distance, where the graph has pairs so far apart and the formula is not 0."""
+    curves = table.curves(panel)
+    if f"d = {distance}: {PAPER}" not in curves or values_at(table, panel, distance, PAPER, t).number <= 0:
+        return []
+    return [verdicts.ratio(values_at(table, panel, distance, THEIRS, t), values_at(table, panel, distance, PAPER, t))]
 
 
 def caption(table, size):
-    near, far = gains(table, lambda d: d <= NEAR), gains(table, lambda d: d >= FAR)
-    best = max(near, key=lambda gain: gain[1].number)
+    gain_cells = lambda panel, t, d, least: [("", verdicts.against(gain, least, log=True)) for gain in gains_at(table, panel, t, d)]
+    near = lambda panel, t: gain_cells(panel, t, NEAR, TENFOLD) if largest_gain(table, t, NEAR)(panel) else []
+    far = lambda panel, t: gain_cells(panel, t, FAR, HUNDREDFOLD)
+    over_ldp = lambda panel, t: [("", verdicts.verdict(values_at(table, panel, NEAR, THEIRS, t), verdicts.exact(1), log=True, margin=SAME_FACTOR))]
     return Caption(
         paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance: minimum, mean and maximum over pairs. Graphs: Erdős–Rényi (100, p = "
               "0.2), Facebook ego (148), PeerTube (271), Florentine families (15). T is not in the text.",
-        setting=f"`sotto account --view all-nodes`, K = 1, {size['rounds']} rounds, noise and sensitivity 1, row-stochastic weights as in "
-                f"the paper's equations; means over pairs, bars from minimum to maximum. The paper's formula is (12), a sum of absolute "
-                f"values; the exact figure is the maximum over contributions.",
+        setting=f"`sotto account --view all-nodes`, K = 1, noise and sensitivity 1, row-stochastic weights as in the paper's equations; means "
+                f"over pairs, bars from minimum to maximum. The paper's formula is (12), a sum of absolute values; the exact figure is the "
+                f"maximum over contributions. First four panels: T = {size['shown']}. Others: divergence over that of LDP, T, against T "
+                f"(above {size['longest']} rounds on the smallest graph only, for its time).",
         claims=[
-            Claim("the paper's formula is tighter than Muffliato's bound at all distances (means)",
+            Claim(f"the paper's formula is tighter than Muffliato's bound at all distances (means, T = {size['shown']})",
                   all_cells(table, PAPER, THEIRS), (LOWER,)),
-            Claim(f"Muffliato's bound does not improve on LDP up to distance {NEAR} (margin: factor {SAME_FACTOR:g})",
-                  all_cells(table, THEIRS, LDP, lambda d: d <= NEAR, SAME_FACTOR), (SAME,)),
-            Claim(f"up to distance {NEAR} gains over Muffliato's bound reach an order of magnitude: the largest ({best[0]}), against "
-                  f"{TENFOLD}",
-                  [("", verdicts.against(best[1], TENFOLD, log=True))], (HIGHER, SAME)),
-            Claim(f"from distance {FAR} on gains are at least two orders of magnitude: against {HUNDREDFOLD}",
-                  [(label, verdicts.against(gain, HUNDREDFOLD, log=True)) for label, gain in far], (HIGHER, SAME)),
+            against_rounds(table, f"Muffliato's bound does not improve on LDP up to distance {NEAR}: at {NEAR}, over LDP's (margin: factor "
+                                  f"{SAME_FACTOR:g})", (SAME,), over_ldp),
+            against_rounds(table, f"up to distance {NEAR} gains over Muffliato's bound reach an order of magnitude: the largest at {NEAR}, "
+                                  f"against {TENFOLD}", (HIGHER, SAME), near),
+            against_rounds(table, f"from distance {FAR} on gains are at least two orders of magnitude: at {FAR}, where a bound says most, "
+                                  f"against {HUNDREDFOLD}", (HIGHER, SAME), far),
         ],
         notes="the Mastodon servers take the place of PeerTube. For training these figures hold only if gradients do not carry others' "
-              "data on ([views](accounting.md#views)), which [U] Theorem 8 overlooks.",
-        ours=[Told("exact figure against the formula, means, where they differ",
+              "data on ([views](accounting.md#views)).",
+        ours=[Told(f"exact figure against the formula, means, where they differ (T = {size['shown']})",
                    [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),
               Told("Florentine families, exact: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages, "
                    "Metropolis weights) against independent noise",
                    table.cells("florentine", PAIRS, OURS))])
 
 
-
 FIGURES = [
     Figure("U2", "what agents learn about each other, by distance",
            [Panel(key, title, ("distance", "graph distance"), ("renyi", "Rényi divergence, α = 2"), "d", log_y=True, bars=True,
                   ticks=[1, 2, 3, 4, 5, 6, 7])
-            for key, (title, _) in GRAPHS.items()],
-           measure, caption, needs=(FLORENTINE, EGO, MASTODON), sizes={"rounds": Sized("rounds", 10, 10, 3)})]
+            for key, (title, _) in GRAPHS.items()]
+           + [Panel(over_rounds(key), title, ("rounds", "rounds T"), ("renyi_over_ldp", "divergence over LDP's"), "T", log_x=True, log_y=True,
+                    ticks=ROUNDS) for key, (title, _) in GRAPHS.items()],
+           measure, caption, needs=(FLORENTINE, EGO, MASTODON),
+           sizes={"rounds": Sized("T", ROUNDS, ROUNDS, [3, 6]), "shown": Sized("T of the first panels", 10, 10, 3),
+                  "longest": Sized("T on all graphs, up to", 30, 100, 6)})]

@@ -11,6 +11,8 @@ import math
 import common
 
 LOWER, HIGHER, SAME, NOT_DECIDED = "lower", "higher", "the same", "not decided"
+# Of numbers compared graph by graph: on no graph higher, on no graph lower, and each on some.
+NOT_ABOVE, NOT_BELOW, VARIES = "not above", "not below", "different by graph"
 TOLERANCE = 1e-4
 
 
@@ -50,13 +52,14 @@ RATIO, DIFFERENCE, VALUE = "ratio", "difference", "value"
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     """The word, and the middle and ends of the interval: of first / second, of first - second, or of a value compared with a number.
-    why: the reason if there is no interval."""
+    why: the reason if there is no interval. ends: what low and high are the ends of."""
     word: str
     middle: float
     low: float | None = None
     high: float | None = None
     kind: str = DIFFERENCE
     why: str = ""
+    ends: str = "intervals"
 
     def __str__(self):
         unit = " times" if self.kind == RATIO else ""
@@ -84,7 +87,7 @@ def reach(found):
     span = lambda values: " to ".join(dict.fromkeys(text_of(end, found[0].kind) for end in (min(values), max(values))))
     middles = span([one.middle for one in found]) + unit
     ends = [end for one in found if one.low is not None for end in (one.low, one.high)]
-    return middles if not ends or span(ends) + unit == middles else f"{middles}; intervals within {span(ends)}"
+    return middles if not ends or span(ends) + unit == middles else f"{middles}; {found[0].ends} within {span(ends)}"
 
 
 def verdict(first, second, log=False, margin=None):
@@ -96,6 +99,19 @@ def verdict(first, second, log=False, margin=None):
     if log and margin:
         margin = (margin - 1) * abs(sum(numbers(second)) / len(numbers(second)))
     return decided(difference(first, second), margin or TOLERANCE * size)
+
+
+def by_graph(first, second, log=False, margin=None):
+    """The verdict on numbers that are computed without chance on every graph (a seed each): on each graph exactly, and then on all of
+    them. The middle is the mean over graphs, low and high are the smallest and the largest of them."""
+    if first.by_seed is None:
+        return verdict(first, second, log, margin)
+    pairs = combine(lambda a, b: verdict(exact(a), exact(b), log, margin), first, second).by_seed
+    words = {pair.word for pair in pairs.values()}
+    word = (next(iter(words)) if len(words) == 1 else NOT_ABOVE if words == {LOWER, SAME} else NOT_BELOW if words == {HIGHER, SAME}
+            else VARIES)
+    return dataclasses.replace(verdict(first, second, log, margin), word=word, low=min(pair.middle for pair in pairs.values()),
+                               high=max(pair.middle for pair in pairs.values()), ends="graphs")
 
 
 def against(values, number, log=False, margin=None):
