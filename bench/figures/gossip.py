@@ -141,11 +141,15 @@ def published(options, key, targets):
     return [pair[key] for pair in pairs]
 
 
-def published_mean(options, view, key, count):
-    """The mean of a published bound over `count` observers and all their targets."""
+def published_values(options, view, key, count):
+    """A published bound for `count` observers and all their targets."""
     agents = options["agents"]
-    found = [value for a in range(0, agents, max(1, agents // count))
-             for value in published(options | {"view": f"{view}:{a}"}, key, [u for u in range(agents) if u != a])]
+    return [value for a in range(0, agents, max(1, agents // count))
+            for value in published(options | {"view": f"{view}:{a}"}, key, [u for u in range(agents) if u != a])]
+
+
+def published_mean(options, view, key, count):
+    found = published_values(options, view, key, count)
     return sum(found) / len(found)
 
 
