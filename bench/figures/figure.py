@@ -17,13 +17,17 @@ class Sized:
 @dataclasses.dataclass
 class Size:
     """How much is measured: the default (minutes), the papers' sizes (full), or a trial for tests (tiny). values: the figure's
-    Sized. femnist: folder of FEMNIST. work: folder of finished trainings until the figure is made."""
+    Sized. femnist: folder of FEMNIST. work: folder of finished trainings until the figure is made. kept: what a kept table was measured
+    with, where that was something else."""
     name: str = "default"
     values: dict = dataclasses.field(default_factory=dict)
     femnist: str | None = None
     work: object = None
+    kept: dict = dataclasses.field(default_factory=dict)
 
     def __getitem__(self, key):
+        if key in self.kept:
+            return self.kept[key]
         sized = self.values[key]
         if self.name == "full":
             return sized.full
@@ -76,8 +80,8 @@ class Figure:
     sizes: dict = dataclasses.field(default_factory=dict)
     checked: object = None
 
-    def size(self, name, femnist=None, work=None):
-        return Size(name, self.sizes, femnist, work)
+    def size(self, name, femnist=None, work=None, kept=None):
+        return Size(name, self.sizes, femnist, work, kept or {})
 
 
 AGREES, DIFFERS, DEPENDS = "agrees", "differs", "depends on the reading"

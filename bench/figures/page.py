@@ -55,9 +55,8 @@ def caption_text(figure, table, size):
     caption = figure.caption(table, size)
     parts = [f"**Paper.** {caption.paper}"] if caption.paper else []
     parts.append(f"**Here.** {caption.setting}")
-    if size.smaller() and size.name != "full":
-        where = "in the paper" if caption.paper else "with `--full`"
-        parts.append(f"**Small.** Smaller than {where} (in brackets): {'; '.join(size.smaller())}.")
+    if size.smaller():
+        parts.append(f"**Small.** Smaller than with `--full` (in brackets): {'; '.join(size.smaller())}.")
     parts += paragraphs(caption.claims, bool(caption.paper))
     if caption.notes:
         parts.append(f"**{'Different setup' if caption.paper else 'Details'}.** {caption.notes}")
@@ -78,7 +77,7 @@ def capitalised(part):
 def section(figure, table, made, folder):
     names = " and ".join([figure.name, *figure.aliases])
     return (f"## {names}: {figure.title}\n\n![{figure.name}]({folder}/{figure.name}.svg)\n\n"
-            f"{caption_text(figure, table, figure.size(made['size']))}\n\n{made_line(figure, made)} "
+            f"{caption_text(figure, table, figure.size(made['size'], kept=made.get('kept')))}\n\n{made_line(figure, made)} "
             f"Numbers: [{figure.name}.csv]({folder}/{figure.name}.csv).\n")
 
 

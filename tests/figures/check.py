@@ -105,11 +105,18 @@ def check_verdicts():
     for text, first, second, how, word in cases:
         found = verdict(first, second, **how)
         require(found.word == word, f"{text}: {found.word} ({found}) where {word} was expected")
+    for second, word in [((2, 3), LOWER), ((1, 3), verdicts.NOT_ABOVE), ((1, 1.5), verdicts.VARIES), ((1, 2), SAME), ((0.5, 2), verdicts.NOT_BELOW)]:
+        found = verdicts.by_graph(by_seed(1, 2), by_seed(*second), log=True)
+        require(found.word == word, f"graph by graph 1 and 2 against {second}: {found.word} where {word} was expected")
     refused(lambda: verdict(by_seed(1, 2), by_seed(1, 2, 3)), ValueError, "other seeds are paired")
     half = verdict(by_seed(1, 2, 4), by_seed(0, 0, 0)).high - 7 / 3
     require(abs(half - 4.303 * (7 / 3) ** 0.5 / 3**0.5) < 1e-3, f"the interval of three seeds is not Student's: {half}")
     told = str(verdicts.against(by_seed(19, 20, 21), 10, log=True))
     require(told.startswith("20 (") or told.startswith("19.9"), f"a comparison with a number does not tell the values: {told}")
+
+
+def size_of_t():
+    return {"T": figure.Sized("T", 10, 5000)}
 
 
 def check_claims():
@@ -121,6 +128,11 @@ def check_claims():
         require(claim.outcome() == outcome, f"{claim}: {claim.outcome()} where {outcome} was expected")
     text = page.paragraphs([figure.Claim("so", [("p = 1", lower)], (HIGHER,))], True)[0]
     require(text.startswith("**Differs from the paper.**") and "lower at p = 1" in text, f"a claim that differs is told as {text}")
+    either = figure.Readings("so", [figure.Claim("one way", [("", lower)], (LOWER,)), figure.Claim("another", [("", higher)], (LOWER,))])
+    require(either.outcome() == figure.DEPENDS and "another [differs]: higher" in str(either), f"two readings are told as {either}")
+    alike = figure.Readings("so", [figure.Claim("one way", [("", lower)], (LOWER,)), figure.Claim("another", [("", lower)], (LOWER,))])
+    require(alike.outcome() == figure.AGREES, "readings that agree do not agree")
+    require(figure.Size("full", size_of_t(), kept={"T": 100})["T"] == 100, "what a kept table was measured with does not count")
     size = figure.Size("default", {"T": figure.Sized("T", 100, 5000), "p": figure.Sized("p", [1], [1])})
     require(size.smaller() == ["T 100 (5000)"], f"what is smaller is {size.smaller()}")
 
