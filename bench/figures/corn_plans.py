@@ -85,21 +85,24 @@ def both_panels(curves, size):
             ("p", [*curves, "pairs q=1"], by_probability(size))]
 
 
+def effective_claim(table, panel, what, text):
+    """Both papers: correlation becomes more effective as the axis of the panel, ε or p, increases. Compares what LDP has with what
+    DECOR and CorN have at both ends, as a ratio and as a difference."""
+    readings = []
+    for how, name in ((verdicts.ratio, "over"), (verdicts.difference, "less")):
+        cells = []
+        for curve in ("decor", "corn one-step"):
+            xs = table.xs(panel, curve, "ldp")
+            at = lambda x: how(table.values(panel, "ldp", x), table.values(panel, curve, x))
+            cells.append((f"`{curve}` at {table.label(panel, xs[-1])} against {xs[0]:g}",
+                          verdicts.verdict(at(xs[-1]), at(xs[0]), log=how is verdicts.ratio)))
+        readings.append(Claim(f"LDP's {what} {name} theirs", cells, (HIGHER,)))
+    return Readings(text, readings)
+
+
 def effective_claims(table):
-    """Both papers: correlation becomes more effective as ε and p increase. Compares LDP's noise with theirs at both ends, as a ratio and
-    as a difference."""
-    claims = []
-    for panel, symbol in (("epsilon", "ε"), ("p", "p")):
-        readings = []
-        for reading, how, log in (("LDP's noise over theirs", verdicts.ratio, True), ("LDP's noise less theirs", verdicts.difference, False)):
-            cells = []
-            for curve in ("decor", "corn one-step"):
-                xs = table.xs(panel, curve, "ldp")
-                at = lambda x: how(table.values(panel, "ldp", x), table.values(panel, curve, x))
-                cells.append((f"`{curve}` at {symbol} = {xs[-1]:g} against {xs[0]:g}", verdicts.verdict(at(xs[-1]), at(xs[0]), log=log)))
-            readings.append(Claim(reading, cells, (HIGHER,)))
-        claims.append(Readings(f"as {symbol} increases, correlated noise becomes more effective (losses of trained models: C3, C4)", readings))
-    return claims
+    return [effective_claim(table, panel, "noise", f"as {symbol} increases, correlated noise becomes more effective (losses of trained "
+                                                   f"models: C3, C4)") for panel, symbol in (("epsilon", "ε"), ("p", "p"))]
 
 
 def gap_claim(table, panel, text):

@@ -5,7 +5,7 @@ import images
 import running
 import verdicts
 from corn_plans import (AGENTS, BUDGET, EPSILON, EPSILON_PANEL, EPSILON_TICKS, EPSILONS, HORIZON, PROBABILITIES, PROBABILITY,
-                        PROBABILITY_PANEL, SPARSE)
+                        PROBABILITY_PANEL, SPARSE, effective_claim)
 from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told, shown
 from rows import Row, geometric_row, mean_row, span
 from running import words
@@ -95,6 +95,12 @@ def trained_claims(table, panels, better, margin):
               [cell for x in sparse for cell in table.gap_cells(spread, "decor", "corn one-step", x, dense)], (worse,))]
 
 
+def trained_effective(table, panels, what):
+    """For each of these panels, whether correlated noise gains with its axis."""
+    return [effective_claim(table, panel, what, f"as {table.panels[panel].symbol} increases, correlated noise becomes more effective (the "
+                                                f"noise left: C1)") for panel in panels]
+
+
 def fold_claim(table, panel, text, above=None):
     """Up to an order of magnitude less than LDP: compared where DECOR or CorN is furthest below it. above: a curve whose value at a seed
     is taken off first."""
@@ -144,7 +150,7 @@ def caption_c3(table, size):
         paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds.",
         setting=f"(a), (b): {trained_setting(size, f'{CLIP} (no gradient near the start is longer)')}; steps {0.01:g}/√t; geometric means. "
                 f"(c): clip {BUDGET['clip_norm']:g}, as printed; arithmetic means. Sweep file: `bench/figures/quadratic.ini`.",
-        claims=[*trained_claims(table, ("epsilon", "p"), LOWER, SAME_FACTOR),
+        claims=[*trained_claims(table, ("epsilon", "p"), LOWER, SAME_FACTOR), *trained_effective(table, ("epsilon",), "gap"),
                 fold_claim(table, "epsilon", "correlated noise decreases final losses by up to an order of magnitude ([W])")],
         notes=f"(a) and (b) have a clip of {CLIP} instead of the printed C = {BUDGET['clip_norm']:g}. Gradients of eq. 11 are up to "
               f"{CLIP} long; "
@@ -251,7 +257,7 @@ def caption_c4(table, size):
                 f"(record level: {', '.join(f'{s:g}' for s in size['record_steps'])}), chosen on a fifth of the training data by "
                 f"{size['validation_seeds']} validation seed(s); loss of the agents' own models on a9a.t. {WHICH}. Sweep file: "
                 f"`bench/figures/logistic.ini`.",
-        claims=[*adjacency_claims(table, LOWER),
+        claims=[*adjacency_claims(table, LOWER), *trained_effective(table, ("epsilon-agent",), "loss"),
                 Readings("correlated noise decreases final losses by up to an order of magnitude ([W], of this figure and C3)",
                          [fold_claim(table, "epsilon-agent", "test loss, agent level"),
                           fold_claim(table, "epsilon-agent", "test loss above that without noise, agent level", "none")])],
