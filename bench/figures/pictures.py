@@ -37,11 +37,11 @@ def panel_of(panel, rows):
     for row in rows:
         ends = [] if row.low is None else [row.low, row.high]
         curves.setdefault(name_of(panel.names.get(row.curve, row.curve)), []).append([place.get(row.x, row.x), row.y, *ends])
-    y = f"{panel.y[1]}, less that of '{against}'" if against else panel.y[1]
+    y = f"{panel.y[1]}\nless that of '{against}'" if against else panel.y[1]
     if panel.rows:
         return {"title": panel.title, "x": y, "y": "", "log_x": panel.log_y, "rows": list(words.values()), "curves": curves}
     axis = {"columns": list(words.values()), "x": ""} if words else {"marks": panel.ticks or [], "x": panel.x[1]}
-    return axis | {"title": panel.title, "y": y, "log_x": panel.log_x, "log_y": panel.log_y, "bars": panel.bars,
+    return axis | {"title": panel.title, "y": y, "log_x": panel.log_x, "log_y": panel.log_y, "bars": panel.bars or bool(against),
                    "joined": panel.joined, "curves": curves}
 
 

@@ -75,7 +75,7 @@ struct Plot {
     }
 
     /// Where a point of curve c is drawn: what several curves have at one place stands side by
-    /// side.
+    /// side, and single points to the right of curves.
     [[nodiscard]] std::pair<double, double> place(std::size_t c, const PicturePoint& point) const {
         std::size_t before = 0, all = 0;
         for (std::size_t k = 0; k < panel.curves.size(); ++k)
@@ -85,7 +85,9 @@ struct Plot {
             }
         const double from_middle = real_of(before) - (real_of(all) - 1) / 2;
         if (of_bars()) return {x.nearest_inside(point.y), point.x + from_middle * bar()};
-        return {moved(c) ? x.moved(point.x, aside * from_middle) : point.x, point.y};
+        if (!moved(c)) return {point.x, point.y};
+        const double steps = panel.intervals_as_bars ? from_middle : real_of(before) + 1;
+        return {x.moved(point.x, aside * steps), point.y};
     }
 
     /// The point that the curve's name stands beside.
@@ -192,7 +194,7 @@ Plot plot_of_curves(PicturePanel panel) {
     plot.x = kept.columns.empty()
                  ? axis_of(xs, kept.log_x, kept.marks, kept.intervals_as_bars ? 0.06 : 0.04, 4)
                  : axis_of_words(kept.columns, false);
-    plot.y = axis_of(ends, kept.log_y, {}, slab ? 0.8 : below.empty() ? 0.04 : 0.25);
+    plot.y = axis_of(ends, kept.log_y, {}, slab ? 0.2 : below.empty() ? 0.04 : 0.25);
     if (!below.empty()) plot.below.push_back(below);
     const auto beside = [&](const PictureCurve& curve) {
         return has_intervals(curve) && (kept.intervals_as_bars || curve.points.size() == 1);
@@ -379,13 +381,14 @@ class Picture {
             script = fmt::format(
                 "set terminal svg size {:g},{:g} noenhanced background rgb \"{}\" font "
                 "\"{}\"\nset output {}\nset multiplot\nset border 3 back\n"
-                "set tics nomirror out\nset grid back {}\nunset key\n",
+                "set tics nomirror out\nset grid back {}\nset errorbars {}\nunset key\n",
                 canvas_.width,
                 canvas_.height,
                 background,
                 font,
                 quoted_for_gnuplot(path),
-                grid);
+                grid,
+                bar_ends);
         const std::vector<Box> boxes = boxes_of();
         for (std::size_t p = 0; p < plots_.size(); ++p) {
             const Plot& plot = plots_[p];
@@ -517,7 +520,8 @@ class Picture {
     [[nodiscard]] std::vector<Box> boxes_of() const {
         std::vector<double> left(columns_, 0), beside_column;
         const auto left_beside = [](const Plot& plot) {
-            return 42 + letter_width * real_of(plot.y.longest_name());
+            return 42 + letter_width * real_of(plot.y.longest_name()) +
+                   line_height * real_of(std::ranges::count(plot.panel.y, '\n'));
         };
         for (std::size_t p = 0; p < plots_.size(); ++p)
             if (double& most = left[cells_[p].column]; !cells_[p].wide)
@@ -555,7 +559,8 @@ class Picture {
     /// The title, and the names of the axes.
     [[nodiscard]] std::string axis_names(const Plot& plot, const Box& box) const {
         const double middle = (box.left + box.right) / 2;
-        const double beside = letter_width * real_of(plot.y.longest_name()) + 32;
+        const double beside = letter_width * real_of(plot.y.longest_name()) + 32 +
+                              line_height * real_of(std::ranges::count(plot.panel.y, '\n'));
         const auto label = [&](const std::string& text, double x, double y, const char* turned) {
             return fmt::format("set label {} at {} center{}\n",
                                quoted_for_gnuplot(text),
@@ -642,25 +647,31 @@ class Picture {
             }
             data += "EOD\n";
             const bool barred = plot.barred(c, look);
-            if (barred)
-                lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) + " " +
-                                mark(look));
-            else if (has_intervals(curve))
+            if (barred) {
+                // gnuplot leaves a gap in bars round their points, whatever is drawn there.
+                lines.push_back(name + " using 1:3:(0):($4-$3) with vectors nohead " +
+                                stroke(look, 1));
+                lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) +
+                                " pt 0 ps 0");
+            } else if (has_intervals(curve))
                 parts.push_back(fmt::format(
                     "{} using 1:3:4 with filledcurves lc rgb \"{}\" fs transparent solid {:.3f} "
                     "noborder",
                     name,
                     look.colour,
                     std::min(opacity, opacity_of_all / real_of(intervals))));
-            if (!barred || (plot.panel.joined && curve.points.size() > 1))
-                lines.push_back(
-                    look.point != 0
-                        ? fmt::format("{} using 1:2 with linespoints {} {} pointinterval {}",
-                                      name,
-                                      stroke(look, look.dash),
-                                      mark(look),
-                                      (curve.points.size() + 9) / 10)
-                        : fmt::format("{} using 1:2 with lines {}", name, stroke(look, look.dash)));
+            const bool joined = !barred || (plot.panel.joined && curve.points.size() > 1);
+            const std::string drawn = joined && look.point == 0 ? "lines"
+                                      : joined                  ? "linespoints"
+                                                                : "points";
+            lines.push_back(fmt::format(
+                "{} using 1:2 with {} {}",
+                name,
+                drawn,
+                stroke(look, look.dash) + (look.point != 0 ? " " + mark(look) : "") +
+                    (drawn == "linespoints"
+                         ? fmt::format(" pointinterval {}", (curve.points.size() + 9) / 10)
+                         : "")));
         }
         parts.insert(parts.end(), lines.begin(), lines.end());
         return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));

@@ -56,7 +56,7 @@ std::vector<double> log_ticks(double low, double high, std::size_t most) {
 /// Two to nine times every power of ten, unless these are too many to be seen apart.
 std::vector<double> small_log_ticks(double low, double high) {
     std::vector<double> found;
-    constexpr double most_decades = 6;
+    constexpr double most_decades = 4.5;
     if (std::log10(high / low) > most_decades) return found;
     for (double k = std::floor(std::log10(low)); k <= std::log10(high); ++k)
         for (int step = 1; step < 10; ++step)

@@ -16,6 +16,7 @@ constexpr int dashes = 4;
 /// The look of its own that a name has, or null.
 const PictureLook* known_look(std::string name) {
     static const std::map<std::string, PictureLook> known{
+        {"", {blue, 1, 7}},
         {"none", {grey, 3, 0}},
         {"cdp", {black, 2, 1}},
         {"ldp", {vermilion, 1, 4}},

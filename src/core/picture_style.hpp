@@ -18,6 +18,8 @@ inline constexpr std::array<const char*, 6> colours{blue, orange, green, purple,
 inline constexpr const char *font = "Helvetica,13", *background = "white",
                             *grid = "lc rgb \"#dddddd\" lt 1 lw 0.5";
 inline constexpr double line_width = 1.8, leader_width = 0.7, point_size = 0.7;
+/// The lines across the ends of bars, as a part of gnuplot's.
+inline constexpr double bar_ends = 0.6;
 /// Of one band, and of all bands of a panel together.
 inline constexpr double opacity = 0.15, opacity_of_all = 0.45;
 inline constexpr double page_width = 830, width_of_one = 680, height = 330;

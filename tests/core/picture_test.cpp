@@ -67,7 +67,7 @@ TEST(Picture, HasIntervalsAsBandsOrAsBarsSideBySide) {
 TEST(Picture, HasRoomRoundCurvesThatDifferFarLessThanTheirIntervals) {
     PicturePanel panel{
         .title = "", .x = "", .y = "", .curves = {{"a", {{1, 5, 1, 9}, {2, 5.1, 1, 9}}}}};
-    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [-5.4:15.4]"));
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [-0.6:10.6]"));
     panel.curves[0].points[1] = {2, 9, 1, 9};
     EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [0.68:9.32]"));
 }
@@ -101,10 +101,10 @@ TEST(Picture, OfBarsSaysWhichAreInfinite) {
 
 TEST(Picture, GrowsWithItsRowsOfBars) {
     std::vector<PicturePanel> panels = bars();
-    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,330 "))
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,368 "))
         << picture_script("x.svg", panels);
     panels[0].rows.resize(20, "another");
-    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,986 "))
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,1024 "))
         << picture_script("x.svg", panels);
 }
 
