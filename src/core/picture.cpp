@@ -381,7 +381,8 @@ class Picture {
             script = fmt::format(
                 "set terminal svg size {:g},{:g} noenhanced background rgb \"{}\" font "
                 "\"{}\"\nset output {}\nset multiplot\nset border 3 back\n"
-                "set tics nomirror out\nset grid back {}\nset errorbars {}\nunset key\n",
+                "set tics nomirror out\nset grid back {}\nset errorbars {}\nset pointintervalbox "
+                "0\nunset key\n",
                 canvas_.width,
                 canvas_.height,
                 background,
@@ -647,13 +648,10 @@ class Picture {
             }
             data += "EOD\n";
             const bool barred = plot.barred(c, look);
-            if (barred) {
-                // gnuplot leaves a gap in bars round their points, whatever is drawn there.
-                lines.push_back(name + " using 1:3:(0):($4-$3) with vectors nohead " +
-                                stroke(look, 1));
+            if (barred)
                 lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) +
                                 " pt 0 ps 0");
-            } else if (has_intervals(curve))
+            else if (has_intervals(curve))
                 parts.push_back(fmt::format(
                     "{} using 1:3:4 with filledcurves lc rgb \"{}\" fs transparent solid {:.3f} "
                     "noborder",
