@@ -72,6 +72,15 @@ TEST(Picture, HasRoomRoundCurvesThatDifferFarLessThanTheirIntervals) {
     EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [0.68:9.32]"));
 }
 
+TEST(Picture, EndsALogarithmicAxisBeforeTheCurveFarBelowAllOthers) {
+    PicturePanel panel{.title = "", .x = "", .y = "", .curves = {}, .log_y = true};
+    for (const char* name : {"a", "b", "c"}) panel.curves.push_back({name, {{0, 0.3}, {1, 0.1}}});
+    panel.curves.push_back({"none", {{0, 0.3}, {1, 1e-6}}});
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set label 'none: below'"));
+    panel.curves.back().points[1].y = 0.05;
+    EXPECT_FALSE(contains(picture_script("x.svg", {panel}), "none: below"));
+}
+
 TEST(Picture, HasWordsBelowItsColumns) {
     auto panels = panels_from_json(R"([{"title": "", "x": "", "y": "", "columns": ["good", "bad"],
         "bars": true, "curves": {"a": [[0, 1, 0, 2]], "b": [[0, 1, 0, 2], [1, 1, 0, 2]]}}])");
