@@ -11,6 +11,8 @@ STEPS = ["K = 1", "K = 2", "K = 4", "K = 8", "K auto"]
 ENDS = {"final gossip": "gossip", "final gossip, tail mean": "gossip, tail mean", "K = 1, all": "all, K = 1",
         "K auto, all": "all, K auto"}
 NAMES = {"pairs": "pairs q=1", "corn": "corn horizon", "cdp": "trusted aggregator"}
+# What their curves and points are called in the picture.
+LABELS = {"": "K = 1, 2, 4, 8, auto", ": gossip": "final gossip", ": gossip, tail mean": "final gossip, tail mean"}
 NEEDS = ("a9a.gz", "a9a.t.gz")
 SETTING = (f"agent adjacency, ε = 10, δ = 1e-5, T = 1000, mean of {len(free.SEEDS)} seeds, step size tuned on held-out training records")
 
@@ -51,8 +53,8 @@ def caption(table, size):
     return Caption(
         paper="",
         setting=f"test loss on a9a of the agents' final models against bytes sent by all agents; {SETTING}. Curves: last models after K "
-                f"= 1, 2, 4, 8 and auto exchanges per round with Chebyshev weights. Single points: with final gossip (auto), and with "
-                f"the mean of the last half of the models too. Only in the table: all of these with optimised mixing weights. Measured by "
+                f"= 1, 2, 4, 8 and auto exchanges per round with Chebyshev weights. Single points, drawn side by side to the right of where "
+                f"they are (K = 1): with final gossip (auto), and with the mean of the last half of the models too (tail mean). Only in the table: all of these with optimised mixing weights. Measured by "
                 f"`bench/run free`.",
         claims=[Claim(f"`{NAMES[mechanism]}` with {text} has less loss than last models with K = 1",
                       cells(f"{mechanism}, {lever}", f"{mechanism}, K = 1"),
@@ -67,7 +69,9 @@ def panels(axis):
     found = []
     for key, title in GRAPHS.items():
         found += [Panel(key, title, axis, ("test_loss", "test loss"), log_x=True, left_out=tuple(
-                      f"{name}: {end}" for name in NAMES.values() for end in ENDS.values() if end.startswith("all"))),
+                      f"{name}: {end}" for name in NAMES.values() for end in ENDS.values() if end.startswith("all")),
+                        names={NAMES[mechanism] + end: f"{NAMES[mechanism]}: {label}" for mechanism in free.MECHANISMS
+                               for end, label in LABELS.items()}),
                   Panel(f"{key}-levers", "", ("none", ""), ("test_loss", "test loss"), drawn=False)]
     return found
 

@@ -1,10 +1,11 @@
 """Our own figure: how cost grows. bench/scaling.py and bench/scale.py measure; this draws their results."""
 import json
 import math
+import re
 
 import common
 from figure import Caption, Figure, Panel
-from rows import Row
+from rows import Row, span
 
 RESULTS = common.ROOT / "bench" / "results"
 # Panel and axis label of every size in scaling.json.
@@ -33,20 +34,25 @@ def power(table, panel, curve):
 
 
 def caption(table, size):
-    grown = ". ".join(f"In {label}: " + "; ".join(f"{curve}: {power(table, panel, curve):.2g}" for curve in table.curves(panel))
-                      for panel, label in PANELS.items())
-    plans = "; ".join(f"{curve}: {next(iter(table.ys('plans', curve).values())):.3g} s" for curve in table.curves("plans"))
+    found = {panel: [power(table, panel, curve) for curve in table.curves(panel)] for panel in PANELS if table.curves(panel)}
+    grown = "; ".join(f"in {PANELS[panel]} {span(exponents, '{:.1f}')}" for panel, exponents in found.items())
     return Caption(
         paper="",
         setting="median seconds on two cores (trainings: one thread, ten rounds) by `bench/run scaling`, which fits powers over all sizes "
-                "([scaling](scaling.md)); (d): seconds of whole plans of `pairs` by `bench/run scale`.",
+                "([scaling](scaling.md)); (d): median seconds of whole plans by `bench/run scale`, of `pairs` unless "
+                "another mechanism is named.",
         claims=[],
-        notes=f"exponents between the largest two sizes. {grown}. (d): {plans}.")
+        notes=f"exponents of the growth between the largest two sizes: {grown}.")
 
 
 SECONDS = ("seconds", "seconds")
+# Cases of bench/scale.py with the words beside them, and a long name as the picture has it.
+NAMES = [row["name"] for row in kept("scale")["rows"]]
+CASES = {place + 1: re.sub(r"^(\d+)", r"\1 agents", name).replace("p .", "p = 0.") for place, name in enumerate(NAMES)}
+SHORT = {"plan of pairs along edges, 10 neighbours, gap .05": "plan of pairs, 10 neighbours"}
 FIGURES = [Figure("SCALE", "how cost grows",
-                  [Panel(key, f"({letter}) against {label}", (key, label), SECONDS, log_x=True, log_y=True) for letter,
+                  [Panel(key, f"({letter}) against {label}", (key, label), SECONDS, log_x=True, log_y=True, names=SHORT) for letter,
                    (key, label) in zip("abc", PANELS.items())]
-                  + [Panel("plans", "(d) plans of pairs", ("place", "case"), SECONDS, log_y=True, drawn=False)],
+                  + [Panel("plans", "(d) plans against curious agents", ("place", "case"), SECONDS, log_y=True,
+                           rows=CASES, names=dict.fromkeys(NAMES, ""))],
                   measure, caption)]

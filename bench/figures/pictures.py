@@ -4,9 +4,15 @@ import re
 import subprocess
 
 import common
+from rows import Row, mean_row
 
 # Variants that no paper has: pictures mark them as ours.
 OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "pairs q=3", "space-time", "exact accounting")
+
+
+# What curves are drawn less of where what they have in common, such as the data of a seed, hides how they differ.
+REFERENCE = "none"
+HIDDEN = 4  # intervals are so many times wider than the curves differ
 
 
 def name_of(curve):
@@ -23,15 +29,38 @@ def panels_of(figure, rows):
 
 
 def panel_of(panel, rows):
-    words = panel.ticks if isinstance(panel.ticks, dict) else {}
+    against = panel.against or hidden_reference(panel, rows)
+    rows = paired(rows, against) if against else rows
+    words = panel.rows or (panel.ticks if isinstance(panel.ticks, dict) else {})
     place = {x: k for k, x in enumerate(words)}
     curves = {}
     for row in rows:
         ends = [] if row.low is None else [row.low, row.high]
-        curves.setdefault(name_of(row.curve), []).append([place.get(row.x, row.x), row.y, *ends])
+        curves.setdefault(name_of(panel.names.get(row.curve, row.curve)), []).append([place.get(row.x, row.x), row.y, *ends])
+    y = f"{panel.y[1]}\nless that of '{against}'" if against else panel.y[1]
+    if panel.rows:
+        return {"title": panel.title, "x": y, "y": "", "log_x": panel.log_y, "rows": list(words.values()), "curves": curves}
     axis = {"columns": list(words.values()), "x": ""} if words else {"marks": panel.ticks or [], "x": panel.x[1]}
-    return axis | {"title": panel.title, "y": panel.y[1], "log_x": panel.log_x, "log_y": panel.log_y, "bars": panel.bars,
+    return axis | {"title": panel.title, "y": y, "log_x": panel.log_x, "log_y": panel.log_y, "bars": panel.bars or bool(against),
                    "joined": panel.joined, "curves": curves}
+
+
+def hidden_reference(panel, rows):
+    """REFERENCE if intervals hide by how much curves differ, and every curve can be paired with it."""
+    ends = [end for row in rows if row.low is not None for end in (row.low, row.high)]
+    means = [row.y for row in rows]
+    if panel.log_y or not ends or max(ends) - min(ends) <= HIDDEN * (max(means) - min(means)):
+        return None
+    known = {row.x: {seed for seed, _ in row.seeds or ()} for row in rows if row.curve == REFERENCE}
+    return REFERENCE if all({seed for seed, _ in row.seeds or ()} == known.get(row.x, "none") for row in rows) else None
+
+
+def paired(rows, against):
+    """Every row less the one of a curve at its place: means and intervals of the differences of seeds. That curve itself is zero."""
+    of = {row.x: dict(row.seeds) for row in rows if row.curve == against}
+    less = lambda row: {seed: value - of[row.x][seed] for seed, value in row.seeds}
+    return [Row(row.panel, row.curve, row.x, 0.0) if row.curve == against else mean_row(row.panel, row.curve, row.x, less(row))
+            for row in rows if row.x in of]
 
 
 def draw(path, figure, rows):

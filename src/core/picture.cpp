@@ -3,31 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <sstream>
 
 #include "core/gnuplot.hpp"
-#include "core/json.hpp"
 #include "core/picture_parts.hpp"
+#include "core/picture_style.hpp"
 
 namespace sotto {
 
 namespace {
 
-/// In pixels: the widths of a page and of a single panel, the height of a panel, the room above and
-/// below its axes, and the size of text (letters are narrower on average).
-constexpr double page_width = 830, width_of_one = 680, usual_height = 330, above_axes = 36,
-                 below_axes = 70, letter_width = 7.5, line_height = 16;
+using namespace picture_style;
+
 /// In pixels, of the legend: the length of a sample of a curve, that with the room round the name,
 /// and the height of an entry.
 constexpr double sample_width = 26, around_sample = sample_width + 24, entry_height = 24;
-/// What a row of bars is at least higher than its name, in pixels; and the part of a row that bars
-/// fill.
-constexpr double around_name = 12, filled = 0.8;
+/// In pixels, of names at the ends of curves: from the axes to the name, and how far from the end
+/// of its curve, up or down, a name may be.
+constexpr double before_name = 16, farthest_name = 20;
+/// What a row of bars, or of points, is at least higher than its name, in pixels; and the part of a
+/// row that bars fill.
+constexpr double around_name = 12, around_point = 5, filled = 0.8;
+constexpr double left_of_legend = 60;
 constexpr std::size_t most_named_at_ends = 7;
-constexpr const char* point_size = "ps 0.7";
 
 double real_of(auto count) { return static_cast<double>(count); }
 
@@ -44,39 +44,66 @@ struct Plot {
     PictureAxis x, y;
     bool named = true;  ///< whether curves are named at their ends
     double aside = 0;   ///< part of the x axis between intervals of two curves at one place
+    std::vector<std::string> below{};  ///< curves that the axis leaves out, except where they begin
 
     [[nodiscard]] bool of_bars() const { return !panel.rows.empty(); }
+    /// Bars from zero need a linear axis.
+    [[nodiscard]] bool of_points() const { return of_bars() && panel.log_x; }
 
     [[nodiscard]] double height_of_rows() const {
         std::ptrdiff_t lines = 1;
         for (const std::string& row : panel.rows)
             lines = std::max(lines, 1 + std::ranges::count(row, '\n'));
-        return (around_name + line_height * real_of(lines)) * real_of(panel.rows.size());
+        return ((of_points() ? around_point : around_name) + line_height * real_of(lines)) *
+               real_of(panel.rows.size());
     }
 
     /// The height of a bar, in rows.
     [[nodiscard]] double bar() const { return filled / real_of(panel.curves.size()); }
 
+    /// Whether intervals of curve c are bars: in a band, a reference line shows that it is one, and
+    /// a single point nothing.
+    [[nodiscard]] bool barred(std::size_t c, const PictureLook& look) const {
+        const PictureCurve& curve = panel.curves[c];
+        return has_intervals(curve) &&
+               (curve.points.size() == 1 || (panel.intervals_as_bars && look.point != 0));
+    }
+
+    /// Whether curve c stands beside what others have at the same place.
+    [[nodiscard]] bool moved(std::size_t c) const {
+        return panel.intervals_as_bars || panel.curves[c].points.size() == 1;
+    }
+
     /// Where a point of curve c is drawn: what several curves have at one place stands side by
-    /// side.
+    /// side, and single points to the right of curves.
     [[nodiscard]] std::pair<double, double> place(std::size_t c, const PicturePoint& point) const {
-        const double from_middle = real_of(c) - (real_of(panel.curves.size()) - 1) / 2;
+        std::size_t before = 0, all = 0;
+        for (std::size_t k = 0; k < panel.curves.size(); ++k)
+            if (of_bars() || moved(k)) {
+                before += k < c ? 1 : 0;
+                ++all;
+            }
+        const double from_middle = real_of(before) - (real_of(all) - 1) / 2;
         if (of_bars()) return {x.nearest_inside(point.y), point.x + from_middle * bar()};
-        return {x.moved(point.x, aside * from_middle), point.y};
+        if (!moved(c)) return {point.x, point.y};
+        const double steps = panel.intervals_as_bars ? from_middle : real_of(before) + 1;
+        return {x.moved(point.x, aside * steps), point.y};
     }
 
     /// The point that the curve's name stands beside.
     [[nodiscard]] const PicturePoint& end(std::size_t c) const {
-        const auto& points = panel.curves[c].points;
-        return of_bars() ? points.front() : points.back();
+        return panel.curves[c].points.back();
     }
 
-    /// Whether names fit at the ends of the curves, and are near them.
+    /// Whether curves are few, and end near the right end of the axes.
     [[nodiscard]] bool can_be_direct() const {
         return panel.curves.size() <= most_named_at_ends &&
-               (of_bars() || std::ranges::all_of(panel.curves, [&](const PictureCurve& curve) {
-                    return x.part(curve.points.back().x) > 0.5;
-                }));
+               (of_bars() ? std::ranges::all_of(
+                                panel.curves,
+                                [](const PictureCurve& curve) { return curve.name.empty(); })
+                          : std::ranges::all_of(panel.curves, [&](const PictureCurve& curve) {
+                                return x.part(curve.points.back().x) > 0.85;
+                            }));
     }
 };
 
@@ -100,43 +127,109 @@ void keep_drawable(PicturePanel& panel) {
 
 Plot plot_of_bars(PicturePanel panel) {
     double top = 0;
+    std::vector<double> lengths;
     for (const PictureCurve& curve : panel.curves)
         for (const PicturePoint& point : curve.points)
-            for (const double value : {point.y, point.high})
+            for (const double value : {point.y, point.high}) {
                 if (std::isfinite(value)) top = std::max(top, value);
+                if (std::isfinite(value) && value > 0) lengths.push_back(value);
+            }
     top = panel.longest_bar.value_or(top > 0 ? 1.04 * top : 1.0);
     Plot plot{std::move(panel), axis_of_bars(top), {}};
+    if (plot.of_points()) plot.x = axis_of(lengths, true);
     plot.y = axis_of_words(plot.panel.rows, true);
-    plot.named = std::ranges::any_of(plot.panel.curves,
-                                     [](const PictureCurve& curve) { return !curve.name.empty(); });
+    plot.named = false;
     return plot;
 }
 
+/// Values of a panel's points and of the ends of their intervals.
+/// @param without the name of a curve that is left out; empty: none is.
+std::vector<double> heights_of(const PicturePanel& panel, const std::string& without) {
+    std::vector<double> ends;
+    for (const PictureCurve& curve : panel.curves)
+        if (without.empty() || curve.name != without)
+            for (const PicturePoint& point : curve.points)
+                for (const double value : {point.y, point.low, point.high})
+                    if (std::isfinite(value) && (!panel.log_y || value > 0)) ends.push_back(value);
+    return ends;
+}
+
+/// How far values reach: their span, or on a logarithmic axis the logarithm of their ratio.
+double reach(const std::vector<double>& values, bool log) {
+    const auto [least, largest] = std::ranges::minmax(values);
+    return log ? std::log(largest / least) : largest - least;
+}
+
+/// The curve without which the others would fill five times as much of a logarithmic axis, if
+/// there is one that falls below them; empty: none.
+std::string far_below(const PicturePanel& panel) {
+    constexpr std::size_t enough = 4;
+    constexpr double factor = 5;
+    if (!panel.log_y || panel.curves.size() < enough) return {};
+    const std::vector<double> all = heights_of(panel, {});
+    for (const PictureCurve& curve : panel.curves) {
+        const std::vector<double> rest = heights_of(panel, curve.name);
+        if (reach(all, true) >= factor * reach(rest, true) &&
+            curve.points.back().y < std::ranges::min(rest))
+            return curve.name;
+    }
+    return {};
+}
+
 /// Axes span all curves and intervals, with room around them if intervals are far wider than the
-/// curves differ.
+/// curves differ. A curve far below all others leaves a logarithmic axis.
 Plot plot_of_curves(PicturePanel panel) {
-    std::vector<double> xs, means, ends;
+    std::vector<double> xs, means;
     for (const PictureCurve& curve : panel.curves)
         for (const PicturePoint& point : curve.points) {
             xs.push_back(point.x);
             means.push_back(point.y);
-            for (const double value : {point.y, point.low, point.high})
-                if (std::isfinite(value)) ends.push_back(value);
         }
-    const auto span = [](const std::vector<double>& values) {
-        const auto [least, largest] = std::ranges::minmax(values);
-        return largest - least;
-    };
-    const bool slab = !panel.log_y && span(means) > 0 && span(ends) > 4 * span(means);
+    const std::string below = far_below(panel);
+    const std::vector<double> ends = heights_of(panel, below);
+    const double differ = reach(means, false);
+    const bool slab = !panel.log_y && differ > 0 && reach(ends, false) > 4 * differ;
     Plot plot{std::move(panel), {}, {}};
     const PicturePanel& kept = plot.panel;
     plot.x = kept.columns.empty()
                  ? axis_of(xs, kept.log_x, kept.marks, kept.intervals_as_bars ? 0.06 : 0.04, 4)
                  : axis_of_words(kept.columns, false);
-    plot.y = axis_of(ends, kept.log_y, {}, slab ? 0.8 : 0.04);
-    if (kept.intervals_as_bars && std::ranges::count_if(kept.curves, has_intervals) > 1)
-        plot.aside = kept.columns.empty() ? 0.01 : 0.06;
+    plot.y = axis_of(ends, kept.log_y, {}, slab ? 0.2 : below.empty() ? 0.04 : 0.25);
+    if (!below.empty()) plot.below.push_back(below);
+    const auto beside = [&](const PictureCurve& curve) {
+        return has_intervals(curve) && (kept.intervals_as_bars || curve.points.size() == 1);
+    };
+    if (std::ranges::count_if(kept.curves, beside) > 1)
+        plot.aside = !kept.columns.empty() ? 0.06 : kept.intervals_as_bars ? 0.01 : 0.025;
     return plot;
+}
+
+/// Gives plots one y axis if it has the same name and unit in all of them and none would use less
+/// than half of it. @return whether it did.
+bool share_axis(const std::vector<Plot*>& plots) {
+    if (plots.size() < 2) return false;
+    const Plot& first = *plots.front();
+    double low = first.y.low, high = first.y.high;
+    for (const Plot* plot : plots) {
+        if (plot->of_bars() || plot->panel.y != first.panel.y || plot->y.log != first.y.log)
+            return false;
+        low = std::min(low, plot->y.low);
+        high = std::max(high, plot->y.high);
+    }
+    const PictureAxis shared = axis_between(low, high, first.y.log);
+    for (const Plot* plot : plots)
+        if (shared.part(plot->y.high) - shared.part(plot->y.low) < 0.5) return false;
+    for (Plot* plot : plots) plot->y = shared;
+    return true;
+}
+
+/// All plots share an axis, or else those that stand side by side.
+void share_axes(std::vector<Plot>& plots) {
+    std::vector<Plot*> all;
+    for (Plot& plot : plots)
+        if (!plot.of_bars()) all.push_back(&plot);
+    if (share_axis(all)) return;
+    for (std::size_t p = 0; p + 1 < all.size(); p += 2) share_axis({all[p], all[p + 1]});
 }
 
 /// gnuplot commands in pixels from the upper left corner.
@@ -164,7 +257,25 @@ std::string margins(const Canvas& canvas, const Box& box) {
 }
 
 std::string stroke(const PictureLook& look, int dash) {
-    return fmt::format("lc rgb \"{}\" lw 1.8 dt {}", look.colour, dash);
+    return fmt::format("lc rgb \"{}\" lw {} dt {}", look.colour, line_width, dash);
+}
+
+std::string mark(const PictureLook& look) {
+    return fmt::format("pt {} ps {}", look.point, point_size);
+}
+
+/// Lines of text, whose middle is y, from x to the right.
+std::string text_at(const Canvas& canvas,
+                    double x,
+                    double y,
+                    const std::vector<std::string>& lines) {
+    std::string script;
+    const double first = y - real_of(lines.size() - 1) * line_height / 2;
+    for (std::size_t k = 0; k < lines.size(); ++k)
+        script += fmt::format("set label {} at {} left\n",
+                              quoted_for_gnuplot(lines[k]),
+                              canvas.place(x, first + real_of(k) * line_height));
+    return script;
 }
 
 /// Breaks a name at blanks, for the place beside a panel.
@@ -199,17 +310,11 @@ std::string sample_at(const Canvas& canvas,
                               canvas.place(x + sample_width, y),
                               stroke(sample.look, sample.look.dash));
     if (sample.look.point != 0)
-        script += fmt::format("set label '' at {} point pt {} {} lc rgb \"{}\"\n",
+        script += fmt::format("set label '' at {} point {} lc rgb \"{}\"\n",
                               canvas.place(x + sample_width / 2, y),
-                              sample.look.point,
-                              point_size,
+                              mark(sample.look),
                               sample.look.colour);
-    const double first = y - real_of(name.size() - 1) * line_height / 2;
-    for (std::size_t k = 0; k < name.size(); ++k)
-        script += fmt::format("set label {} at {} left\n",
-                              quoted_for_gnuplot(name[k]),
-                              canvas.place(x + sample_width + 5, first + real_of(k) * line_height));
-    return script;
+    return script + text_at(canvas, x + sample_width + 5, y, name);
 }
 
 /// Middles of boxes of these heights, from low to high, without overlap and near the wanted ones,
@@ -250,35 +355,47 @@ std::vector<double> spread(const std::vector<double>& wanted,
     return middles;
 }
 
+/// Where a panel stands; a wide one has its row for itself.
+struct Cell {
+    std::size_t row = 0, column = 0;
+    bool wide = false;
+};
+
 /// All panels on their canvas.
 class Picture {
   public:
     explicit Picture(std::vector<Plot> plots) : plots_(std::move(plots)) {
-        columns_ = std::min<std::size_t>(plots_.size(), 2);
-        direct_ = std::ranges::all_of(plots_, &Plot::can_be_direct);
+        place_panels();
         choose_named();
         choose_looks();
-        height_ = usual_height;
-        for (const Plot& plot : plots_)
-            height_ = std::max(height_, above_axes + below_axes + plot.height_of_rows());
-        lay_out_legend(columns_ == 2 ? page_width : width_of_one);
+        direct_ = std::ranges::all_of(plots_, &Plot::can_be_direct);
+        lay_out_legend();
+        if (direct_ && !names_are_near()) {
+            direct_ = false;
+            lay_out_legend();
+        }
     }
 
     [[nodiscard]] std::string script(const std::string& path) const {
         std::string data,
             script = fmt::format(
-                "set terminal svg size {:g},{:g} noenhanced background rgb \"white\" font "
-                "\"Helvetica,13\"\nset output {}\nset multiplot\nset border 3 back\n"
-                "set tics nomirror out\nset grid back lc rgb \"#dddddd\" lt 1 lw 0.5\nunset key\n",
+                "set terminal svg size {:g},{:g} noenhanced background rgb \"{}\" font "
+                "\"{}\"\nset output {}\nset multiplot\nset border 3 back\n"
+                "set tics nomirror out\nset grid back {}\nset errorbars {}\nset pointintervalbox "
+                "0\nunset key\n",
                 canvas_.width,
                 canvas_.height,
-                quoted_for_gnuplot(path));
+                background,
+                font,
+                quoted_for_gnuplot(path),
+                grid,
+                bar_ends);
         const std::vector<Box> boxes = boxes_of();
         for (std::size_t p = 0; p < plots_.size(); ++p) {
             const Plot& plot = plots_[p];
             script += margins(canvas_, boxes[p]) + "unset label\nunset arrow\n" +
-                      axis_names(plot, boxes[p]);
-            if (direct_ && plot.named) script += end_samples(plot, boxes[p]);
+                      axis_names(plot, boxes[p]) + what_is_below(plot, boxes[p]);
+            if (direct_ && plot.named) script += end_names(plot, boxes[p]);
             if (!direct_ && p + 1 == plots_.size()) script += legend();
             script += plot.x.commands('x') + plot.y.commands('y');
             script += plot.of_bars() ? bars(p, data) : curves(p, data);
@@ -287,11 +404,35 @@ class Picture {
     }
 
   private:
+    void place_panels() {
+        const auto of_curves =
+            std::ranges::count_if(plots_, [](const Plot& plot) { return !plot.of_bars(); });
+        std::size_t narrow = 0;
+        const auto is_wide = [&](const Plot& plot) { return plot.of_bars() && of_curves > 0; };
+        for (const Plot& plot : plots_)
+            cells_.push_back(is_wide(plot) ? Cell{0, 0, true}
+                                           : Cell{narrow / 2, narrow % 2, (++narrow, false)});
+        std::size_t rows = (narrow + 1) / 2;
+        columns_ = std::min<std::size_t>(narrow, 2);
+        if (narrow > 2 && narrow % 2 == 1) free_ = Cell{rows - 1, 1};
+        for (Cell& cell : cells_)
+            if (cell.wide) cell.row = rows++;
+        heights_.assign(rows, 0);
+        for (std::size_t p = 0; p < plots_.size(); ++p) {
+            const double needed =
+                plots_[p].of_bars() ? above_axes + below_axes + plots_[p].height_of_rows() : 0;
+            double& height = heights_[cells_[p].row];
+            height = std::max({height, needed, cells_[p].wide ? 0 : picture_style::height});
+        }
+    }
+
     /// If the right one of two panels has all curves of the left one, only the right one names
     /// them.
     void choose_named() {
-        for (std::size_t p = 0; p + 1 < plots_.size(); p += 2) {
-            if (plots_[p].of_bars()) continue;
+        for (std::size_t p = 0; p + 1 < plots_.size(); ++p) {
+            if (plots_[p].of_bars() || cells_[p].column != 0 || cells_[p + 1].wide ||
+                cells_[p + 1].row != cells_[p].row)
+                continue;
             const auto& right = plots_[p + 1].panel.curves;
             plots_[p].named =
                 !std::ranges::all_of(plots_[p].panel.curves, [&](const PictureCurve& curve) {
@@ -307,39 +448,48 @@ class Picture {
                 if (std::ranges::find(names, curve.name) == names.end())
                     names.push_back(curve.name);
         for (const auto& [name, look] : looks_of(names)) {
-            legend_order_.push_back(name);
+            if (!name.empty()) legend_order_.push_back(name);
             samples_[name] = {look, false};
         }
-        constexpr int square = 5;
+        constexpr int square = 5, circle = 7;
         for (const Plot& plot : plots_)
-            for (const PictureCurve& curve : plot.panel.curves)
+            for (const PictureCurve& curve : plot.panel.curves) {
+                Sample& sample = samples_[curve.name];
                 if (plot.of_bars())
-                    samples_[curve.name].look.point = square;
+                    sample.look.point = plot.of_points() ? circle : square;
                 else if (plot.panel.joined && curve.points.size() > 1)
-                    samples_[curve.name].lined = true;
+                    sample.lined = true;
+            }
     }
 
-    void lay_out_legend(double width) {
+    /// The top of a row of panels, or of what is below all of them.
+    [[nodiscard]] double top_of(std::size_t row) const {
+        double top = 0;
+        for (std::size_t r = 0; r < row; ++r) top += heights_[r];
+        return top;
+    }
+
+    void lay_out_legend() {
+        const double width = columns_ == 2 ? page_width : width_of_one;
         std::size_t longest = 0;
         for (const std::string& name : legend_order_) longest = std::max(longest, letters_in(name));
-        const bool beside = plots_.size() == 3;
-        across_ = beside
+        const double entry = letter_width * real_of(longest) + around_sample;
+        legend_beside_ =
+            free_ && entry < width / 2 - left_of_legend &&
+            entry_height * real_of(legend_order_.size()) < heights_[free_->row] - above_axes;
+        across_ = legend_beside_
                       ? 1
-                      : std::max<std::size_t>(
-                            1,
-                            static_cast<std::size_t>(
-                                (width - 40) / (letter_width * real_of(longest) + around_sample)));
+                      : std::max<std::size_t>(1, static_cast<std::size_t>((width - 40) / entry));
         const std::size_t lines = (legend_order_.size() + across_ - 1) / across_;
-        below_ = direct_ || beside ? 0 : entry_height * real_of(lines) + 14;
-        const std::size_t rows = (plots_.size() + columns_ - 1) / columns_;
-        canvas_ = {width, real_of(rows) * height_ + below_};
+        below_ = direct_ || legend_beside_ || lines == 0 ? 0 : entry_height * real_of(lines) + 14;
+        canvas_ = {width, top_of(heights_.size()) + below_};
     }
 
-    /// Below all panels, or in the free place beside three.
+    /// Below all panels, or where no panel is.
     [[nodiscard]] std::string legend() const {
-        const bool beside = plots_.size() == 3;
-        const double left = beside ? canvas_.width / 2 + 60 : 30,
-                     top = beside ? height_ + above_axes + 10 : canvas_.height - below_ + 8,
+        const double left = legend_beside_ ? canvas_.width / 2 + left_of_legend : 30,
+                     top = legend_beside_ ? top_of(free_->row) + above_axes + 10
+                                          : canvas_.height - below_ + 8,
                      step = (canvas_.width - 40) / real_of(across_);
         std::string script;
         for (std::size_t e = 0; e < legend_order_.size(); ++e)
@@ -354,44 +504,64 @@ class Picture {
     /// Room for names beside the panels of a column.
     [[nodiscard]] double beside(std::size_t column) const {
         double most = 16;
-        for (std::size_t p = column; p < plots_.size(); p += columns_) {
-            const bool free_beside = columns_ == 2 && p % 2 == 0 && p + 1 == plots_.size();
-            if (!direct_ || !plots_[p].named || free_beside) continue;
+        for (std::size_t p = 0; p < plots_.size(); ++p) {
+            const Cell& cell = cells_[p];
+            const bool free_beside = free_ && cell.row == free_->row;
+            if (!direct_ || !plots_[p].named || free_beside || cell.wide || cell.column != column)
+                continue;
             for (const PictureCurve& curve : plots_[p].panel.curves)
                 for (const std::string& line : wrapped(curve.name, columns_))
-                    most = std::max(most, around_sample + letter_width * real_of(letters_in(line)));
+                    most =
+                        std::max(most, before_name + 12 + letter_width * real_of(letters_in(line)));
         }
         return most;
     }
 
-    /// Places of the axes of every plot.
+    /// Places of the axes of every plot: all narrow ones are equally wide.
     [[nodiscard]] std::vector<Box> boxes_of() const {
-        std::size_t longest = 0;
-        for (const Plot& plot : plots_) longest = std::max(longest, plot.y.longest_name());
-        const double left = 42 + letter_width * real_of(longest);
-        std::vector<double> beside_column;
-        double axes = canvas_.width - real_of(columns_) * left;
+        std::vector<double> left(columns_, 0), beside_column;
+        const auto left_beside = [](const Plot& plot) {
+            return 42 + letter_width * real_of(plot.y.longest_name()) +
+                   line_height * real_of(std::ranges::count(plot.panel.y, '\n'));
+        };
+        for (std::size_t p = 0; p < plots_.size(); ++p)
+            if (double& most = left[cells_[p].column]; !cells_[p].wide)
+                most = std::max(most, left_beside(plots_[p]));
+        double axes = canvas_.width;
         for (std::size_t column = 0; column < columns_; ++column) {
             beside_column.push_back(beside(column));
-            axes -= beside_column.back();
+            axes -= left[column] + beside_column.back();
         }
         axes /= real_of(columns_);
         std::vector<Box> boxes;
         for (std::size_t p = 0; p < plots_.size(); ++p) {
-            const double start = p % columns_ == 0 ? left : 2 * left + axes + beside_column[0];
-            const auto row = real_of(p / columns_);
+            const Cell& cell = cells_[p];
+            const double start = cell.wide          ? left_beside(plots_[p])
+                                 : cell.column == 0 ? left[0]
+                                                    : left[0] + axes + beside_column[0] + left[1];
             boxes.push_back({start,
-                             row * height_ + above_axes,
-                             start + axes,
-                             (row + 1) * height_ - below_axes});
+                             top_of(cell.row) + above_axes,
+                             cell.wide ? canvas_.width - 16 : start + axes,
+                             top_of(cell.row + 1) - below_axes});
         }
         return boxes;
+    }
+
+    /// Says inside the axes which curves leave them.
+    [[nodiscard]] std::string what_is_below(const Plot& plot, const Box& box) const {
+        if (plot.below.empty()) return {};
+        return fmt::format(
+            "set label {} at {} right textcolor rgb \"{}\"\n",
+            quoted_for_gnuplot(fmt::format("{}: below", fmt::join(plot.below, ", "))),
+            canvas_.place(box.right - 4, box.bottom - 12),
+            grey);
     }
 
     /// The title, and the names of the axes.
     [[nodiscard]] std::string axis_names(const Plot& plot, const Box& box) const {
         const double middle = (box.left + box.right) / 2;
-        const double beside = letter_width * real_of(plot.y.longest_name()) + 32;
+        const double beside = letter_width * real_of(plot.y.longest_name()) + 32 +
+                              line_height * real_of(std::ranges::count(plot.panel.y, '\n'));
         const auto label = [&](const std::string& text, double x, double y, const char* turned) {
             return fmt::format("set label {} at {} center{}\n",
                                quoted_for_gnuplot(text),
@@ -403,42 +573,56 @@ class Picture {
                label(plot.panel.x, middle, box.bottom + 49, "");
     }
 
-    /// Names beside the ends of curves, as near to them as possible without overlap, and thin lines
-    /// to them.
-    [[nodiscard]] std::string end_samples(const Plot& plot, const Box& box) const {
-        struct Name {
-            std::size_t curve;
-            double x, y;  ///< of the end
-            double wanted;
-            std::vector<std::string> lines;
-        };
-        std::vector<Name> names;
+    struct EndName {
+        double x, y;            ///< of the end of the curve
+        double wanted, middle;  ///< heights on the canvas: of the end, and of the name
+        std::vector<std::string> lines;
+        std::string colour;
+    };
+
+    /// Names of the curves of a plot beside their ends, as near to them as they are without
+    /// overlap.
+    [[nodiscard]] std::vector<EndName> names_at_ends(const Plot& plot, const Box& box) const {
+        std::vector<EndName> names;
         for (std::size_t c = 0; c < plot.panel.curves.size(); ++c) {
             const auto [x, y] = plot.place(c, plot.end(c));
-            names.push_back({c,
-                             x,
-                             y,
-                             box.bottom - plot.y.part(y) * box.height(),
-                             wrapped(plot.panel.curves[c].name, columns_)});
+            const std::string& name = plot.panel.curves[c].name;
+            const double height = box.bottom - plot.y.part(plot.y.nearest_inside(y)) * box.height();
+            names.push_back(
+                {x, y, height, height, wrapped(name, columns_), samples_.at(name).look.colour});
         }
-        std::ranges::stable_sort(names, {}, &Name::wanted);
+        std::ranges::stable_sort(names, {}, &EndName::wanted);
         std::vector<double> wanted, heights;
-        for (const Name& name : names) {
+        for (const EndName& name : names) {
             wanted.push_back(name.wanted);
             heights.push_back(line_height * real_of(name.lines.size()) + 2);
         }
         const auto middles = spread(wanted, heights, box.top - 8, box.bottom + 8);
+        for (std::size_t k = 0; k < names.size(); ++k) names[k].middle = middles[k];
+        return names;
+    }
+
+    /// Whether all names are near the ends of their curves.
+    [[nodiscard]] bool names_are_near() const {
+        const std::vector<Box> boxes = boxes_of();
+        for (std::size_t p = 0; p < plots_.size(); ++p)
+            if (plots_[p].named)
+                for (const EndName& name : names_at_ends(plots_[p], boxes[p]))
+                    if (std::abs(name.middle - name.wanted) > farthest_name) return false;
+        return true;
+    }
+
+    /// The names, and thin lines to them from the ends of their curves.
+    [[nodiscard]] std::string end_names(const Plot& plot, const Box& box) const {
         std::string script;
-        for (std::size_t k = 0; k < names.size(); ++k) {
-            const Sample& sample = samples_.at(plot.panel.curves[names[k].curve].name);
-            const double to = box.right + 10 + (sample.lined ? 0 : sample_width / 2 - 5);
-            script += fmt::format("set arrow from first {},{} to {} nohead lc rgb \"{}\" lw 0.7\n",
-                                  number(names[k].x),
-                                  number(names[k].y),
-                                  canvas_.place(to, middles[k]),
-                                  sample.look.colour) +
-                      sample_at(canvas_, box.right + 10, middles[k], names[k].lines, sample);
-        }
+        for (const EndName& name : names_at_ends(plot, box))
+            script += fmt::format("set arrow from first {},{} to {} nohead lc rgb \"{}\" lw {}\n",
+                                  number(name.x),
+                                  number(plot.y.nearest_inside(name.y)),
+                                  canvas_.place(box.right + before_name - 4, name.middle),
+                                  name.colour,
+                                  leader_width) +
+                      text_at(canvas_, box.right + before_name, name.middle, name.lines);
         return script;
     }
 
@@ -463,26 +647,29 @@ class Picture {
                                     end(point.high));
             }
             data += "EOD\n";
-            const std::string mark = fmt::format(" pt {} {}", look.point, point_size);
-            const bool barred = has_intervals(curve) && plot.panel.intervals_as_bars;
+            const bool barred = plot.barred(c, look);
             if (barred)
-                lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) + mark);
+                lines.push_back(name + " using 1:2:3:4 with yerrorbars " + stroke(look, 1) +
+                                " pt 0 ps 0");
             else if (has_intervals(curve))
                 parts.push_back(fmt::format(
                     "{} using 1:3:4 with filledcurves lc rgb \"{}\" fs transparent solid {:.3f} "
                     "noborder",
                     name,
                     look.colour,
-                    std::min(0.15, 0.45 / real_of(intervals))));
-            if (plot.panel.joined || !barred)
-                lines.push_back(
-                    look.point != 0
-                        ? fmt::format("{} using 1:2 with linespoints {}{} pointinterval {}",
-                                      name,
-                                      stroke(look, look.dash),
-                                      mark,
-                                      (curve.points.size() + 9) / 10)
-                        : fmt::format("{} using 1:2 with lines {}", name, stroke(look, look.dash)));
+                    std::min(opacity, opacity_of_all / real_of(intervals))));
+            const bool joined = !barred || (plot.panel.joined && curve.points.size() > 1);
+            const std::string drawn = joined && look.point == 0 ? "lines"
+                                      : joined                  ? "linespoints"
+                                                                : "points";
+            lines.push_back(fmt::format(
+                "{} using 1:2 with {} {}",
+                name,
+                drawn,
+                stroke(look, look.dash) + (look.point != 0 ? " " + mark(look) : "") +
+                    (drawn == "linespoints"
+                         ? fmt::format(" pointinterval {}", (curve.points.size() + 9) / 10)
+                         : "")));
         }
         parts.insert(parts.end(), lines.begin(), lines.end());
         return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
@@ -518,9 +705,14 @@ class Picture {
             }
             const std::string name = fmt::format("{}_{}", p, c);
             data += fmt::format("$d{} << EOD\n{}EOD\n", name, boxes);
-            parts.push_back(fmt::format("$d{} using 1:2:3:4:5:6 with boxxyerror lc rgb \"{}\"",
-                                        name,
-                                        samples_.at(curve.name).look.colour));
+            const PictureLook& look = samples_.at(curve.name).look;
+            parts.push_back(
+                plot.of_points()
+                    ? fmt::format(
+                          "$d{} using 1:2 with points {} {}", name, stroke(look, 1), mark(look))
+                    : fmt::format("$d{} using 1:2:3:4:5:6 with boxxyerror lc rgb \"{}\"",
+                                  name,
+                                  look.colour));
             if (ends.empty()) continue;
             data += fmt::format("$i{} << EOD\n{}EOD\n", name, ends);
             intervals.push_back(
@@ -533,60 +725,16 @@ class Picture {
     std::vector<Plot> plots_;
     std::map<std::string, Sample> samples_;
     std::vector<std::string> legend_order_;
+    std::vector<Cell> cells_;
+    std::vector<double> heights_;  ///< of the rows
+    std::optional<Cell> free_;     ///< where no panel is
     std::size_t columns_ = 1, across_ = 1;
-    bool direct_ = true;
-    double height_ = 0, below_ = 0;
+    bool direct_ = true, legend_beside_ = false;
+    double below_ = 0;
     Canvas canvas_{};
 };
 
-PictureCurve curve_from(const std::string& name, const JsonValue& json) {
-    PictureCurve curve{name, {}};
-    for (const JsonValue& point : json.items()) {
-        const std::vector<double> numbers = point.numbers();
-        if (numbers.size() == 2)
-            curve.points.push_back({numbers[0], numbers[1]});
-        else if (numbers.size() == 4)
-            curve.points.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
-        else
-            point.fail("[x, y] or [x, y, low, high]");
-    }
-    return curve;
-}
-
-PicturePanel panel_from(const JsonValue& json) {
-    constexpr std::array keys{
-        "title", "x", "y", "curves", "log_x", "log_y", "marks", "columns", "bars", "joined"};
-    for (const auto& [key, value] : json.members())
-        if (std::ranges::find(keys, key) == keys.end())
-            value.fail(fmt::format("left out: a panel has {}", fmt::join(keys, ", ")));
-    const auto flag = [&](const char* key, bool otherwise) {
-        const auto found = json.find(key);
-        return found ? found->boolean() : otherwise;
-    };
-    PicturePanel panel{.title = json.at("title").text(),
-                       .x = json.at("x").text(),
-                       .y = json.at("y").text(),
-                       .curves = {},
-                       .log_x = flag("log_x", false),
-                       .log_y = flag("log_y", false)};
-    panel.intervals_as_bars = flag("bars", false);
-    panel.joined = flag("joined", true);
-    if (const auto marks = json.find("marks")) panel.marks = marks->numbers();
-    if (const auto columns = json.find("columns"))
-        for (const JsonValue& word : columns->items()) panel.columns.push_back(word.text());
-    for (const auto& [name, points] : json.at("curves").members())
-        panel.curves.push_back(curve_from(name, points));
-    return panel;
-}
-
 }  // namespace
-
-std::vector<PicturePanel> panels_from_json(std::string_view text) {
-    const JsonDocument document(text);
-    std::vector<PicturePanel> panels;
-    for (const JsonValue& json : document.root().items()) panels.push_back(panel_from(json));
-    return panels;
-}
 
 std::string picture_script(const std::string& path, std::vector<PicturePanel> panels) {
     std::vector<Plot> plots;
@@ -596,6 +744,7 @@ std::string picture_script(const std::string& path, std::vector<PicturePanel> pa
         plots.push_back(panel.rows.empty() ? plot_of_curves(std::move(panel))
                                            : plot_of_bars(std::move(panel)));
     }
+    share_axes(plots);
     return plots.empty() ? std::string() : Picture(std::move(plots)).script(path);
 }
 

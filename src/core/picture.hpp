@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/numbers.hpp"
@@ -34,20 +33,17 @@ struct PicturePanel {
     bool intervals_as_bars = false;      ///< not as bands
     bool joined = true;                  ///< whether lines go through bars that are intervals
     /// Words on the y axis from top to bottom. x of a point is then its row, and y the length of a
-    /// bar from zero, on the x axis; "infinite" stands in one that is.
+    /// bar from zero, on the x axis, or if that is logarithmic the place of a point; "infinite"
+    /// stands in a bar that is.
     std::vector<std::string> rows{};
     std::optional<double> longest_bar{};  ///< where the axis of bars ends
 };
 
-/// Panels of curves: [{"title": "(a)", "x": "round", "y": "loss", "curves": {NAME: [[x, y], [x, y,
-/// low, high], ...], ...}}, ...], and if they are not to have their defaults "log_x", "log_y",
-/// "marks", "columns", "bars" (intervals_as_bars) and "joined".
-/// @throws DataError naming the key whose value is missing, wrong or not known.
-[[nodiscard]] std::vector<PicturePanel> panels_from_json(std::string_view text);
-
-/// The script for gnuplot: panels in two columns on a page's width. Few curves are named at their
-/// ends, more in a legend below, or in the free place beside three panels. No two curves look
-/// alike. Empty if no panel has a point.
+/// The script for gnuplot: panels in two columns on a page's width, those of rows below others as
+/// wide as the page. A picture names its curves once: at their ends if all names are near them
+/// without overlap, else in a legend below, or in the free place beside an odd number of panels.
+/// Panels have the same y axis if its name is the same and none would use less than half of it. No
+/// two curves look alike. Empty if no panel has a point.
 [[nodiscard]] std::string picture_script(const std::string& path, std::vector<PicturePanel> panels);
 /// Draws it. @return false without a point, or if gnuplot is missing or fails.
 [[nodiscard]] bool draw_picture(const std::string& path, std::vector<PicturePanel> panels);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <sstream>
 
 #include "core/gnuplot.hpp"
@@ -54,6 +53,18 @@ std::vector<double> log_ticks(double low, double high, std::size_t most) {
     return even_ticks(low, high);
 }
 
+/// Two to nine times every power of ten, unless these are too many to be seen apart.
+std::vector<double> small_log_ticks(double low, double high) {
+    std::vector<double> found;
+    constexpr double most_decades = 4.5;
+    if (std::log10(high / low) > most_decades) return found;
+    for (double k = std::floor(std::log10(low)); k <= std::log10(high); ++k)
+        for (int step = 1; step < 10; ++step)
+            if (const double value = step * std::pow(10.0, k); low <= value && value <= high)
+                found.push_back(value);
+    return found;
+}
+
 std::string raised(int exponent) {
     static constexpr std::array<const char*, 10> digits{
         "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -79,93 +90,6 @@ std::vector<std::pair<double, std::string>> named(const std::vector<double>& val
             value,
             powers && !near_one ? "10" + raised(exponent_of(value)) : fmt::format("{:g}", value));
     return ticks;
-}
-
-/// Colours that people with any colour vision can tell apart (Okabe and Ito), black and grey.
-constexpr const char *black = "#000000", *grey = "#777777", *blue = "#0072b2", *orange = "#e69f00",
-                     *green = "#009e73", *purple = "#cc79a7", *vermilion = "#d55e00",
-                     *sky = "#56b4e9";
-
-/// Of curves that have no look of their own.
-constexpr std::array<const char*, 6> colours{blue, orange, green, purple, sky, vermilion};
-constexpr std::array<int, 10> points{7, 6, 5, 4, 9, 8, 11, 10, 13, 12};
-constexpr int dashes = 4;
-
-/// The look of its own that a name has, or null.
-const PictureLook* known_look(std::string name) {
-    static const std::map<std::string, PictureLook> known{
-        {"none", {grey, 3, 0}},
-        {"cdp", {black, 2, 1}},
-        {"ldp", {vermilion, 1, 4}},
-        {"decor", {orange, 1, 8}},
-        {"corn", {blue, 1, 7}},
-        {"decor horizon", {orange, 4, 9}},
-        {"corn one-step", {sky, 1, 6}},
-        {"corn horizon", {blue, 1, 7}},
-        {"corn one-step, exact", {sky, 4, 2}},
-        {"pairs", {green, 1, 9}},
-        {"pairs q=1", {green, 1, 9}},
-        {"pairs q=2", {green, 2, 11}},
-        {"pairs q=3", {green, 3, 8}},
-        {"pairs, records in turn", {green, 4, 12}},
-        {"mafalda", {purple, 1, 5}},
-        {"space-time", {blue, 1, 13}},
-        {"anti-pgd", {orange, 1, 10}},
-        {"no shared seed (ldp)", {vermilion, 2, 0}},
-        {"local DP", {vermilion, 2, 0}},
-        {"all messages (LDP)", {vermilion, 2, 0}},
-        {"a seed for every pair (190)", {green, 1, 0}},
-        {"laplace", {orange, 1, 12}},
-        {"homomorphic", {purple, 1, 5}},
-        {"central aggregation, T/n", {black, 2, 0}},
-        {"trusted aggregator", {black, 2, 1}},
-        {"one server, all data", {black, 1, 3}},
-        {"each agent alone", {purple, 1, 10}},
-        {"constant sign ([G])", {orange, 1, 8}},
-        {"certified", {blue, 2, 7}},
-        {"exact accounting", {blue, 1, 7}},
-        {"Muffliato's bound", {orange, 1, 5}},
-        {"the paper's formula", {purple, 4, 12}},
-        {"messages", {sky, 1, 7}},
-        {"secure sums", {purple, 1, 5}},
-        {"[G] Theorem 2", {purple, 2, 4}},
-        {"[G] Theorem 3", {orange, 2, 12}},
-        {"[G] Theorem 4", {black, 2, 6}},
-        {"Theorem 3", {orange, 1, 12}},
-        {"Theorem 4", {black, 1, 6}},
-        {"no better than zero", {grey, 3, 0}},
-        {"n³", {grey, 3, 0}},
-    };
-    if (const std::size_t mark = name.find(" (ours)"); mark != std::string::npos)
-        name.erase(mark, std::string_view(" (ours)").size());
-    const auto found = known.find(name);
-    return found == known.end() ? nullptr : &found->second;
-}
-
-using Looks = std::vector<std::pair<std::string, PictureLook>>;
-
-bool is_taken(const Looks& looks, const PictureLook& look) {
-    return std::ranges::any_of(looks, [&](const auto& known) { return known.second == look; });
-}
-
-/// The first of `values` that fewest of the curves have. @param of a curve's value.
-template <class Values, class Value>
-auto rarest(const Values& values, const Looks& looks, Value PictureLook::*of) {
-    return *std::ranges::min_element(values, {}, [&](const auto& value) {
-        return std::ranges::count_if(looks,
-                                     [&](const auto& known) { return known.second.*of == value; });
-    });
-}
-
-/// A look that no curve has, of this colour if there is one; the same for all when there is none.
-PictureLook free_look(const Looks& looks, const std::string& colour) {
-    std::vector<std::string> any{colour};
-    any.insert(any.end(), colours.begin(), colours.end());
-    for (const std::string& other : any)
-        for (int dash = 1; dash <= dashes; ++dash)
-            for (const int point : points)
-                if (const PictureLook look{other, dash, point}; !is_taken(looks, look)) return look;
-    return {colour, 1, 0};
 }
 
 }  // namespace
@@ -198,6 +122,7 @@ std::string PictureAxis::commands(char name) const {
     for (const auto& [value, text] : ticks)
         marks +=
             fmt::format("{}{} {:.10g}", marks.empty() ? "" : ", ", quoted_for_gnuplot(text), value);
+    for (const double value : small_ticks) marks += fmt::format(", '' {:.10g} 1", value);
     return fmt::format("{0} logscale {1}\nset {1}range [{2:.10g}:{3:.10g}]\nset {1}tics ({4})\n",
                        log ? "set" : "unset",
                        name,
@@ -228,9 +153,15 @@ PictureAxis axis_of(std::vector<double> values,
         return axis.low <= mark && mark <= axis.high;
     });
     const bool all_there_is = marks.size() == 1 && least == largest && inside.size() == 1;
-    axis.ticks = named(inside.size() > 1 || all_there_is ? inside
-                       : log                             ? log_ticks(axis.low, axis.high, most)
-                                                         : even_ticks(axis.low, axis.high));
+    if (inside.size() < 2 && !all_there_is) return axis_between(axis.low, axis.high, log, most);
+    axis.ticks = named(inside);
+    return axis;
+}
+
+PictureAxis axis_between(double low, double high, bool log, std::size_t most) {
+    PictureAxis axis{low, high, log};
+    axis.ticks = named(log ? log_ticks(low, high, most) : even_ticks(low, high));
+    if (log) axis.small_ticks = small_log_ticks(low, high);
     return axis;
 }
 
@@ -242,38 +173,6 @@ PictureAxis axis_of_words(const std::vector<std::string>& words, bool down) {
     for (std::size_t i = 0; i < words.size(); ++i)
         axis.ticks.emplace_back(static_cast<double>(i), words[i]);
     return axis;
-}
-
-Looks looks_of(const std::vector<std::string>& curves) {
-    Looks looks;
-    std::vector<std::string> others;
-    for (const std::string& curve : curves)
-        if (const PictureLook* own = known_look(curve); own != nullptr && !is_taken(looks, *own))
-            looks.emplace_back(curve, *own);
-        else
-            others.push_back(curve);
-    std::map<std::string, std::string> colour_of;
-    for (const std::string& curve : others) {
-        const std::string base = curve.substr(0, curve.find(':'));
-        const PictureLook* own = known_look(base);
-        const std::string& colour =
-            colour_of
-                .try_emplace(
-                    base,
-                    own != nullptr ? own->colour : rarest(colours, looks, &PictureLook::colour))
-                .first->second;
-        const auto used = std::ranges::count_if(
-            looks, [&](const auto& known) { return known.second.colour == colour; });
-        PictureLook look{colour,
-                         1 + static_cast<int>(used % dashes),
-                         rarest(points, looks, &PictureLook::point)};
-        if (is_taken(looks, look)) look = free_look(looks, colour);
-        looks.emplace_back(curve, look);
-    }
-    std::ranges::sort(looks, {}, [&](const auto& known) {
-        return std::ranges::find(curves, known.first) - curves.begin();
-    });
-    return looks;
 }
 
 std::size_t letters_in(const std::string& text) {

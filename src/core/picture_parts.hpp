@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@ struct PictureAxis {
     double low = 0, high = 1;
     bool log = false;
     std::vector<std::pair<double, std::string>> ticks{};
+    std::vector<double> small_ticks{};  ///< without a name
 
     /// The place of a value on the axis, from 0 to 1.
     [[nodiscard]] double part(double value) const;
@@ -33,24 +35,12 @@ struct PictureAxis {
                                   const std::vector<double>& marks = {},
                                   double room = 0.04,
                                   std::size_t most = 8);
+/// An axis with these ends, of which `low` is the smaller, and with ticks at round numbers.
+[[nodiscard]] PictureAxis axis_between(double low, double high, bool log, std::size_t most = 8);
 /// From zero to `top`, which is positive.
 [[nodiscard]] PictureAxis axis_of_bars(double top);
 /// Words at 0, 1, ...; `down`: from high to low.
 [[nodiscard]] PictureAxis axis_of_words(const std::vector<std::string>& words, bool down);
-
-/// What a curve looks like.
-struct PictureLook {
-    std::string colour;
-    int dash = 1;
-    int point = 0;  ///< 0: none
-    [[nodiscard]] bool operator==(const PictureLook&) const = default;
-};
-/// Looks of the curves of one picture: a known mechanism or bound has its own in every picture,
-/// others have colours, dashes and points in turn. 'NAME: DETAIL' has the colour of NAME, and
-/// 'NAME (ours)' looks like NAME. No two are alike, up to 240.
-/// @param curves their names, each once.
-[[nodiscard]] std::vector<std::pair<std::string, PictureLook>> looks_of(
-    const std::vector<std::string>& curves);
 
 /// The number of characters of a UTF-8 text.
 [[nodiscard]] std::size_t letters_in(const std::string& text);

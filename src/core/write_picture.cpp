@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/picture.hpp"
+#include "core/picture_json.hpp"
 
 int main(int argc, char** argv) try {
     if (argc > 2) {

@@ -7,9 +7,9 @@
 
 #include "core/files.hpp"
 #include "core/gnuplot.hpp"
+#include "core/picture_json.hpp"
 #include "core/temporary_folder.hpp"
 #include "core/test_support.hpp"
-#include "sotto/core/error.hpp"
 
 namespace sotto {
 namespace {
@@ -67,44 +67,18 @@ TEST(Picture, HasIntervalsAsBandsOrAsBarsSideBySide) {
 TEST(Picture, HasRoomRoundCurvesThatDifferFarLessThanTheirIntervals) {
     PicturePanel panel{
         .title = "", .x = "", .y = "", .curves = {{"a", {{1, 5, 1, 9}, {2, 5.1, 1, 9}}}}};
-    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [-5.4:15.4]"));
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [-0.6:10.6]"));
     panel.curves[0].points[1] = {2, 9, 1, 9};
     EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set yrange [0.68:9.32]"));
 }
 
-TEST(Picture, IsReadFromJson) {
-    const auto panels = panels_from_json(R"([
-        {"title": "a", "x": "round", "y": "loss", "log_x": true, "marks": [1, 4],
-         "curves": {"z": [[1, 2], [4, 3, 2.5, 5]], "a": []}},
-        {"title": "b", "x": "", "y": "loss", "log_y": true, "columns": ["good", "bad"],
-         "bars": true, "joined": false, "curves": {}}])");
-    ASSERT_EQ(panels.size(), 2U);
-    const PicturePanel& first = panels[0];
-    EXPECT_EQ(first.title + first.x + first.y, "aroundloss");
-    EXPECT_TRUE(first.log_x && first.joined && !first.log_y && !first.intervals_as_bars);
-    EXPECT_EQ(first.marks, (std::vector<double>{1, 4}));
-    ASSERT_EQ(first.curves.size(), 2U);
-    EXPECT_EQ(first.curves[0].name, "z") << "curves keep their order";
-    EXPECT_EQ(first.curves[0].points[1].high, 5);
-    EXPECT_TRUE(std::isnan(first.curves[0].points[0].low));
-    EXPECT_TRUE(panels[1].log_y && panels[1].intervals_as_bars && !panels[1].joined);
-    EXPECT_EQ(panels[1].columns, (std::vector<std::string>{"good", "bad"}));
-}
-
-TEST(Picture, OfJsonNamesTheKeyThatIsWrong) {
-    const auto message = [](const std::string& text) {
-        return test::message_of<DataError>([&] { (void)panels_from_json(text); });
-    };
-    const std::string start = R"([{"title": "", "x": "", "y": "")";
-    EXPECT_EQ(message("{}"), "the whole document is an object (must be an array)");
-    EXPECT_EQ(message(R"([{"title": ""}])"), "[0].x is missing");
-    EXPECT_EQ(message(start + R"(, "curves": {"a": [[1]]}}])"),
-              "[0].curves.a[0] is an array of 1 (must be [x, y] or [x, y, low, high])");
-    EXPECT_EQ(message(start + R"(, "curves": {"a": [[1, null]]}}])"),
-              "[0].curves.a[0][1] is null (must be a number)");
-    EXPECT_TRUE(contains(message(start + R"(, "curves": {}, "logx": true}])"),
-                         "[0].logx is true (must be left out: a panel has title, x, y, "));
-    EXPECT_TRUE(contains(message("[1,"), "no JSON"));
+TEST(Picture, EndsALogarithmicAxisBeforeTheCurveFarBelowAllOthers) {
+    PicturePanel panel{.title = "", .x = "", .y = "", .curves = {}, .log_y = true};
+    for (const char* name : {"a", "b", "c"}) panel.curves.push_back({name, {{0, 0.3}, {1, 0.1}}});
+    panel.curves.push_back({"none", {{0, 0.3}, {1, 1e-6}}});
+    EXPECT_TRUE(contains(picture_script("x.svg", {panel}), "set label 'none: below'"));
+    panel.curves.back().points[1].y = 0.05;
+    EXPECT_FALSE(contains(picture_script("x.svg", {panel}), "none: below"));
 }
 
 TEST(Picture, HasWordsBelowItsColumns) {
@@ -136,10 +110,10 @@ TEST(Picture, OfBarsSaysWhichAreInfinite) {
 
 TEST(Picture, GrowsWithItsRowsOfBars) {
     std::vector<PicturePanel> panels = bars();
-    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,330 "))
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,368 "))
         << picture_script("x.svg", panels);
     panels[0].rows.resize(20, "another");
-    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,986 "))
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "size 680,1024 "))
         << picture_script("x.svg", panels);
 }
 

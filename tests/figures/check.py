@@ -194,31 +194,71 @@ def script_of(panels):
                           check=True).stdout
 
 
+# Curves that look the same in all pictures.
+KNOWN = {"ldp", "decor", "corn one-step", "corn horizon (ours)", "decor horizon (ours)", "pairs q=1 (ours)", "cdp", "none", "mafalda",
+         "anti-pgd", "space-time (ours)", "trusted aggregator"}
+
+
 def looks_in(script, panels):
-    """{curve: (colour, dash, point)} of a script."""
-    found = {}
-    for p, c, colour, dash, point in re.findall(r'\$d(\d+)_(\d+) using 1:2\S* with \w+ lc rgb "(\S+)" lw \S+ dt (\d)(?: pt (\d+))?', script):
-        found[list(panels[int(p)]["curves"])[int(c)]] = (colour, dash, point)
+    """[(panel, curve, (colour, dash, point))] of what a script draws, but not of its intervals."""
+    found = []
+    for p, c, style, colour, rest in re.findall(r'\$d(\d+)_(\d+) using \S+ with (\w+) (?:nohead )?lc rgb "(\S+)"([^,]*)', script):
+        if style in ("lines", "points", "linespoints"):
+            shape = [re.search(rf" {word} (\d+)", rest) for word in ("dt", "pt")]
+            found.append((int(p), list(panels[int(p)]["curves"])[int(c)], (colour, *(part and part[1] for part in shape))))
     return found
 
 
+def intervals_in(script):
+    """(panel, curve) of those whose intervals are bars or bands."""
+    return {(int(p), int(c)) for p, c in re.findall(r"\$[di](\d+)_(\d+) using \S+ with (?:[xy]errorbars|filledcurves)", script)}
+
+
+def require_looks(name, script, panels, known):
+    """Every curve is drawn in the look that it has in all panels, and that no other has, even without colours; known ones have that of all
+    pictures. known: these looks, so far."""
+    looks = {}
+    for _, curve, look in looks_in(script, panels):
+        require(looks.setdefault(curve, look) == look, f"{name}: {curve} looks different in two panels")
+        if curve in KNOWN:
+            require(known.setdefault(curve, look) == look, f"{name}: {curve} looks different in another picture")
+    require(set(looks) == {curve for panel in panels for curve in panel["curves"]}, f"{name}: only {list(looks)} are drawn")
+    require(len({look[1:] for look in looks.values()}) == len(looks), f"{name}: without colours two curves look the same: {looks}")
+    return looks
+
+
+def require_intervals(name, script, panels):
+    """Curves with intervals show them."""
+    having = {(p, c) for p, panel in enumerate(panels) for c, points in enumerate(panel["curves"].values())
+              if any(len(point) == 4 for point in points)}
+    require(intervals_in(script) == having, f"{name}: intervals are drawn of {intervals_in(script)}, and known of {having}")
+
+
+def require_names(name, script, looks, texts):
+    """Every curve is named, at ends of curves or in a legend with samples, not in both."""
+    for curve in looks:
+        require(curve in " ".join(texts), f"{name}: {curve} is not named")
+    at_ends = "set arrow from first" in script
+    samples = "set label '' at screen" in script and re.search(r"set label '' at screen \S+ point", script) is not None
+    require(at_ends != samples or set(looks) == {""}, f"{name}: curves are named at their ends ({at_ends}) and in a legend ({samples})")
+
+
 def check_looks():
-    """Every kept picture is what is drawn of its table; curves look different, axes have two ticks or more, letters can be read, and
-    names stand there once a panel."""
+    """Every kept picture is what is drawn of its table; curves look different, in every picture the same if they are known, and show their
+    intervals; axes have two ticks or more, letters can be read, and names stand there once."""
+    known = {}
     for path, made, points in kept_pictures():
         panels = pictures.panels_of(made, points)
         script = script_of(panels)
-        looks = looks_in(script, panels)
-        require(set(looks) == {curve for panel in panels for curve in panel["curves"]}, f"{made.name}: only {list(looks)} are drawn")
-        require(len(set(looks.values())) == len(looks), f"{made.name}: two curves look the same: {looks}")
+        looks = require_looks(made.name, script, panels, known)
+        require_intervals(made.name, script, panels)
         texts = texts_of(path, 11)
         axes = re.findall(r"set ([xy])tics \((.*)\)", script)
         require(len(axes) == 2 * len(panels), f"{made.name}: {len(axes)} axes of {len(panels)} panels")
         for axis, ticks in axes:
-            marked = [text for text in re.findall(r"(?:^|, )'(.*?)'", ticks) if text in texts]
+            marked = [text for text in re.findall(r"(?:^|, )'(.+?)'", ticks) if text in texts]
             require(len(marked) > 1, f"{made.name}: an axis {axis} is marked at {marked}")
-        for curve in looks:
-            require(curve in " ".join(texts), f"{made.name}: {curve} is not named")
+        require_names(made.name, script, looks, texts)
         with tempfile.TemporaryDirectory() as folder:
             again = pathlib.Path(folder) / path.name
             pictures.draw(again, made, points)
@@ -226,6 +266,7 @@ def check_looks():
         of_gnuplot = [re.search("Produced by GNUPLOT [^<]*", text)[0] for text in (kept, new)]
         require(kept == new or of_gnuplot[0] != of_gnuplot[1], f"{path} is not what is drawn of its table: deploy/figures --redraw all, "
                                                                "or `pictures.draw` of what `picture` of the benchmark says")
+    require(set(known) == KNOWN, f"no kept picture has {KNOWN - set(known)}")
 
 
 def drawn(curves, xs=(1, 2), panels=1, **how):
@@ -245,6 +286,11 @@ def check_pictures():
         texts = drawn(curves, panels=panels)
         most = 2 if curves == few and panels == 3 else 1  # the second panel's names are those of the first beside it
         require(all(texts.count(curve) == most for curve in curves), f"{panels} panels of {len(curves)} curves have texts {texts}")
+    close = rows.Row("p0", "none", 1, 1.0, 0.0, 2.0, (("1", 0.0), ("2", 2.0)))
+    far = rows.Row("p0", "ldp", 1, 1.1, 0.1, 2.1, (("1", 0.1), ("2", 2.1)))
+    panel = pictures.panel_of(figure.Panel("p0", "", ("p", "p"), ("y", "loss")), [close, far])
+    require(panel["y"] == "loss\nless that of 'none'" and panel["curves"]["none"] == [[1, 0.0]], f"what hides differences stays: {panel}")
+    require(abs(panel["curves"]["ldp"][0][1] - 0.1) < 1e-12 and panel["curves"]["ldp"][0][3] < 0.11, f"seeds are not paired: {panel}")
     texts = drawn(few, ticks={1: "good", 2: "bad"})
     require("good" in texts and "bad" in texts and "1.5" not in texts[:2], f"categories are not words: {texts}")
     refused(lambda: drawn([]), subprocess.CalledProcessError, "nothing is drawn without a word")

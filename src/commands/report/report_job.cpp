@@ -13,6 +13,7 @@
 #include "core/files.hpp"
 #include "core/json.hpp"
 #include "core/output.hpp"
+#include "core/picture_style.hpp"
 #include "core/stopwatch.hpp"
 #include "sotto/core/build_info.hpp"
 #include "sotto/core/error.hpp"
@@ -108,6 +109,7 @@ class ReportData {
              {"refresh", live ? refresh_html(live->every) : ""},
              {"statement", statement},
              {"glossary", glossary_html()},
+             {"palette", Json(picture_style::colours).dump()},
              {"data", page_json(data_.dump(-1, ' ', false, Json::error_handler_t::replace))}});
         report_.statement =
             page_of("statement.html",

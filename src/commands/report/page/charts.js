@@ -1,7 +1,6 @@
 "use strict";
 // Curves and bars by Chart.js, heat maps with D3's scales and axes.
 
-const palette = ["#3b7dd8", "#e07b39", "#3d9a5f", "#a35cc4", "#c9505f", "#7d8790"];
 const drawn = [];  // Chart objects, drawn again where colours change
 
 function applyTheme() {
