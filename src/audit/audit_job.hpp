@@ -26,10 +26,15 @@ struct AuditConfig {
     std::optional<std::string> report;  ///< FILE of a page with pictures
 
     // Of the likelihood attack.
-    std::optional<int> target;       ///< none: the agent the view learns most about
+    /// Whom the attack asks about, ascending; empty: whoever the view learns most about. Several
+    /// are the agents of one person (PlanConfig::unit_agents).
+    std::vector<int> targets;
     std::string hypothesis = "all";  ///< "constant", "random", "worst"
     std::optional<long> trials;      ///< per hypothesis; none: as the width requires
     double width = 0.05;             ///< half width of the interval of mu, relative to mu
+    /// K: trials are dealt into private choices of so many trainings on average (TrainingCount).
+    std::optional<double> private_choice;
+    double choice_shape = 1;  ///< TrainingCount::shape
 };
 
 /// Result of an audit; each attack has a derived class.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <limits>
 
 #include "agent/round_faults.hpp"
 #include "audit/attack.hpp"
@@ -51,15 +50,16 @@ only. An option that has no meaning with the attack is refused (exit code 2).)"}
              bound(&AuditConfig::view, any_text(one_of(view_placeholder_list(ViewUse::audit))))}};
 }
 
-OptionFormat<std::optional<int>> agent_or_all() {
-    return {among_others("all, or the number of an agent", {"all"}),
-            [](const std::string& option, const std::string& text) -> std::optional<int> {
-                const auto agent = number_or_word(option, text, {"all"}, 0);
-                if (!agent) return std::nullopt;
-                return static_cast<int>(std::min<long>(*agent, std::numeric_limits<int>::max()));
+OptionFormat<std::vector<int>> agents_or_all() {
+    return {among_others("all, or numbers of agents, separated by commas", {"all"}),
+            [](const std::string& option, const std::string& text) -> std::vector<int> {
+                if (text == "all") return {};
+                const bool one = text.find(',') == std::string::npos;
+                if (one) (void)number_or_word(option, text, {"all"}, 0);
+                return parse_agent_numbers(option, text);
             },
-            [](const std::optional<int>& agent) {
-                return agent ? std::to_string(*agent) : std::string("all");
+            [](const std::vector<int>& agents) {
+                return agents.empty() ? std::string("all") : agent_numbers_text(agents);
             }};
 }
 
@@ -67,9 +67,10 @@ std::vector<Option<AuditConfig>> likelihood_options() {
     return {{{.name = "targets",
               .common = true,
               .other_names = {"target"},
-              .help = "whose data are attacked: {}; with all it is the agent that is exposed most",
+              .help = "whose data are attacked: {}; with all it is the agent that is exposed most, "
+                      "or the person of --unit-agents K; several are the agents of one person",
               .beside_run = true},
-             bound(&AuditConfig::target, agent_or_all())},
+             bound(&AuditConfig::targets, agents_or_all())},
             {{.name = "hypothesis",
               .help = "what the target contributes over the rounds: constant, random (signs), "
                       "worst (the signs that the view can tell apart best), or all three"},
@@ -86,7 +87,23 @@ std::vector<Option<AuditConfig>> likelihood_options() {
             {{.name = "width",
               .help = "half width of the interval of mu, relative to mu",
               .beside_run = true},
-             bound(&AuditConfig::width, any_real())}};
+             bound(&AuditConfig::width, any_real())},
+            {{.name = "private-choice",
+              .common = true,
+              .help = "K: deal the trials into private choices among K trainings on average, and "
+                      "compare what each releases with the cost of such a choice",
+              .details = R"(
+The number of trainings of every choice is drawn as `sotto sweep --private-choice` draws it, and the score is the
+attackers' own, which tells most about the secret ([threat models](../threat-models.md#what-does-a-private-choice-reveal)).
+By default there are enough trials for 2000 choices, of the hypothesis that reveals most alone. With `--noise-seed` the
+numbers of trainings follow from it too.)",
+              .beside_run = true},
+             bound(&AuditConfig::private_choice, real_between(1, 1e4))},
+            {{.name = "choice-shape",
+              .help = "shape of the number of trainings of --private-choice, above -1: 1 stops "
+                      "with the same probability after each",
+              .beside_run = true},
+             bound(&AuditConfig::choice_shape, real_between(-0.99, 10))}};
 }
 
 std::vector<Option<AuditConfig>> verdict_options() {
@@ -225,6 +242,8 @@ AuditConfig read_audit_config(const OptionTexts& given) {
     require_meaning(config);
     require_given_values(config.train.plan);
     settle_train_config(config.train);
+    if (!config.private_choice && config.choice_shape != AuditConfig{}.choice_shape)
+        throw ConfigError("--choice-shape: has no meaning without --private-choice");
     (void)as_ini(config);
     return config;
 }

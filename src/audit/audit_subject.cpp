@@ -1,6 +1,7 @@
 #include "audit/audit_subject.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "core/numbers.hpp"
 #include "planning/build_topography.hpp"
 #include "planning/configured_gossip.hpp"
+#include "privacy/person_loss.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"
 #include "training/learnt_clip.hpp"
@@ -80,6 +82,20 @@ ViewQuery attacking_query(const AuditConfig& config, bool fixed_inputs, const Gr
     return query;
 }
 
+/// The coalition that learns most about a person with records at some of the targets.
+View worst_view_of_person(const ViewQuery& query,
+                          const std::vector<int>& targets,
+                          const PlanConfig& config,
+                          const AccountSubject& account) {
+    PersonQuery persons{std::min<int>(config.unit_agents, static_cast<int>(targets.size())),
+                        reach_of(account.exposures),
+                        {}};
+    for (int u = 0; u < account.plan.agents; ++u)
+        if (!std::ranges::binary_search(targets, u)) persons.reach(u) = 0;
+    const int size = std::min(query.arguments.size, account.plan.agents - 1);
+    return {query.record->receives, worst_person(account.plan, size, persons).coalition};
+}
+
 /// The coalition that learns most about one of the targets. COLLECTIVE.
 View worst_view(const ViewQuery& query,
                 const AuditConfig& config,
@@ -87,7 +103,9 @@ View worst_view(const ViewQuery& query,
                 Control& network) {
     std::vector<int> targets(static_cast<std::size_t>(account.plan.agents));
     std::iota(targets.begin(), targets.end(), 0);
-    if (config.target) targets = {*config.target};
+    if (!config.targets.empty()) targets = config.targets;
+    if (config.train.plan.unit_agents > 1)
+        return worst_view_of_person(query, targets, config.train.plan, account);
     AskOptions how;
     how.threads = config.train.threads;
     const WorstCoalitions worst = find_worst_coalitions(query, targets, account, how, network);
@@ -206,8 +224,8 @@ AuditSubject build_audit_subject(const AuditConfig& config, bool fixed_inputs, C
         topography = account ? account->built.topography
                              : build_topography(config.train.graph, config.train.plan).topography;
         query = attacking_query(config, fixed_inputs, topography->graph);
-        if (config.target)
-            require_in_range("--targets", *config.target, 0, topography->graph.agents() - 1);
+        for (const int target : config.targets)
+            require_in_range("--targets", target, 0, topography->graph.agents() - 1);
     });
     View view = is_of_worst(*query) ? worst_view(*query, config, *account, network)
                                     : *query->one_observer();
@@ -250,15 +268,28 @@ std::vector<int> distances_from_members(const View& view, const Graph& graph) {
 }
 
 std::optional<int> asked_target(const AuditConfig& config, const AuditSubject& subject) {
-    if (!config.target) return std::nullopt;
-    require_in_range("--targets", *config.target, 0, subject.topography.graph.agents() - 1);
-    if (subject.view.has_member(*config.target))
-        throw ConfigError(
-            fmt::format("--targets: agent {} is an observer of --view {} and knows its own data "
-                        "(allowed: agents that do not observe)",
-                        *config.target,
-                        config.view));
-    return config.target;
+    const std::vector<int> asked = asked_targets(config, subject, 1);
+    return asked.empty() ? std::nullopt : std::optional(asked.front());
+}
+
+std::vector<int> asked_targets(const AuditConfig& config, const AuditSubject& subject, int most) {
+    for (const int target : config.targets) {
+        require_in_range("--targets", target, 0, subject.topography.graph.agents() - 1);
+        if (subject.view.has_member(target))
+            throw ConfigError(
+                fmt::format("--targets: agent {} is an observer of --view {} and knows its own "
+                            "data (allowed: agents that do not observe)",
+                            target,
+                            config.view));
+    }
+    if (std::ssize(config.targets) > most)
+        throw ConfigError(fmt::format(
+            "--targets: {} are {} agents, and the attack asks about at most {} (fewer of them; "
+            "with --unit-agents K, --attack likelihood asks about a person at up to K agents)",
+            fmt::join(config.targets, ","),
+            config.targets.size(),
+            most));
+    return config.targets;
 }
 
 }  // namespace sotto

@@ -26,7 +26,8 @@ struct AuditSubject {
 };
 
 /// Builds the graph and, for fixed inputs, solves the plan; for a worst-coalition view finds the
-/// coalition that learns most (find_worst_coalitions) about config.target, or about anybody.
+/// coalition that learns most (find_worst_coalitions) about config.targets, or about anybody; for
+/// persons with records at several agents, most about one of them (worst_person).
 /// For an attack of trainings (AttackRecord) reads the graph of config.run. COLLECTIVE.
 /// @throws ConfigError for a --confidence that is not above 0.5 and below 1, a view of several
 /// observers or one that leaves nobody to learn about, and a --participation that the attack does
@@ -55,8 +56,14 @@ struct AuditSubject {
 /// Of every agent to the nearest member; -1 without members.
 [[nodiscard]] std::vector<int> distances_from_members(const View& view, const Graph& graph);
 
-/// --targets, if given. @throws ConfigError for an agent that does not exist or observes.
+/// --targets, if given, for an attack on one agent.
+/// @throws ConfigError for several agents, and for an agent that does not exist or observes.
 [[nodiscard]] std::optional<int> asked_target(const AuditConfig& config,
                                               const AuditSubject& subject);
+/// The same for an attack on a person; empty: not given.
+/// @throws ConfigError for more than `most` agents, and for one that does not exist or observes.
+[[nodiscard]] std::vector<int> asked_targets(const AuditConfig& config,
+                                             const AuditSubject& subject,
+                                             int most);
 
 }  // namespace sotto

@@ -1,12 +1,16 @@
 #include "audit/canaries.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "audit/attack_statistics.hpp"
+#include "audit/choice_audit.hpp"
+#include "audit/person_canaries.hpp"
 #include "core/json.hpp"
 #include "core/numbers.hpp"
 #include "core/seeded_random.hpp"
@@ -33,14 +37,34 @@ using Json = nlohmann::ordered_json;
 constexpr long most_recorded_trials = 10000000;
 constexpr double largest_contribution = 1e100;  // its square is finite too
 
-Hypothesis hypothesis_from_json(const JsonValue& json) {
-    const auto signs = json.at("signs").numbers();
-    if (std::ranges::any_of(signs, [](double sign) { return std::abs(sign) > 1; }))
-        json.at("signs").fail("numbers from -1 to 1");
+VectorXd factors_from_json(const JsonValue& json) {
+    const auto factors = json.numbers();
+    if (std::ranges::any_of(factors, [](double factor) { return std::abs(factor) > 1; }))
+        json.fail("numbers from -1 to 1");
+    return Eigen::Map<const VectorXd>(factors.data(), static_cast<Index>(factors.size()));
+}
+
+/// @param targets 0 in a file without sides.
+Hypothesis hypothesis_from_json(const JsonValue& json, std::size_t targets) {
     Hypothesis hypothesis;
     hypothesis.name = json.at("hypothesis").text();
-    hypothesis.signs = Eigen::Map<const VectorXd>(signs.data(), static_cast<Index>(signs.size()));
+    hypothesis.signs = factors_from_json(json.at("signs"));
+    if (targets == 0) return hypothesis;
+    hypothesis.sides = factors_from_json(json.at("sides"));
+    if (hypothesis.sides.size() != static_cast<Index>(targets))
+        json.at("sides").fail(fmt::format("{} numbers, one per target", targets));
     return hypothesis;
+}
+
+constexpr int version_of_agents = 1, version_of_persons = 2;
+
+std::vector<int> targets_from_json(const JsonValue& json) {
+    std::vector<int> targets;
+    for (const JsonValue& entry : json.items()) targets.push_back(entry.integer<int>(0));
+    if (targets.empty() || std::ranges::adjacent_find(targets, std::greater_equal()) !=
+                               targets.end())
+        json.fail("ascending numbers of agents");
+    return targets;
 }
 
 bool in_range(const AuditDesign& design) {
@@ -74,35 +98,60 @@ MatrixXd AuditDesign::patterns() const {
     return result;
 }
 
+VectorXd AuditDesign::sides_of(std::size_t place) const {
+    VectorXd sides(static_cast<Index>(hypotheses.size()));
+    for (Index h = 0; h < sides.size(); ++h) {
+        const VectorXd& of_hypothesis = hypotheses[static_cast<std::size_t>(h)].sides;
+        sides(h) = of_hypothesis.size() == 0 ? 1 : of_hypothesis(static_cast<Index>(place));
+    }
+    return sides;
+}
+
+std::string AuditDesign::whom() const {
+    return targets.size() == 1 ? fmt::format("agent {}", targets.front())
+                               : fmt::format("a person at agents {}", fmt::join(targets, ", "));
+}
+
 std::string canaries_json(const AuditDesign& design) {
+    const bool person = design.targets.size() > 1;
     Json json;
     json["format"] = "sotto-canaries";
-    json["version"] = 1;
-    json["target"] = design.target;
+    json["version"] = person ? version_of_persons : version_of_agents;
+    if (person)
+        json["targets"] = design.targets;
+    else
+        json["target"] = design.targets.front();
     json["seed"] = design.seed;
     json["trials"] = design.trials;
     json["contribution"] = design.contribution;
     json["hypotheses"] = Json::array();
-    for (const Hypothesis& hypothesis : design.hypotheses)
+    for (const Hypothesis& hypothesis : design.hypotheses) {
         json["hypotheses"].push_back(
             {{"hypothesis", hypothesis.name},
              {"signs", std::vector<double>(hypothesis.signs.begin(), hypothesis.signs.end())}});
+        if (person)
+            json["hypotheses"].back()["sides"] =
+                std::vector<double>(hypothesis.sides.begin(), hypothesis.sides.end());
+    }
     return json.dump(1) + "\n";
 }
 
 AuditDesign canaries_from_json(std::string_view text, const std::string& source) try {
     const JsonDocument document(text);
-    document.require_format("sotto-canaries", 1);
     const JsonValue json = document.root();
+    const bool person = json.find("targets").has_value();
+    document.require_format("sotto-canaries", person ? version_of_persons : version_of_agents);
     AuditDesign design;
-    design.target = json.at("target").integer<int>(0);
+    design.targets = person ? targets_from_json(json.at("targets"))
+                            : std::vector<int>{json.at("target").integer<int>(0)};
     design.seed = json.at("seed").integer<std::uint64_t>();
     design.trials = json.at("trials").integer<long>(fewest_trials, most_recorded_trials);
     design.contribution = json.at("contribution").number();
     if (!(design.contribution > 0 && design.contribution <= largest_contribution))
         json.at("contribution").fail(fmt::format("above 0 and at most {}", largest_contribution));
     for (const JsonValue& entry : json.at("hypotheses").items())
-        design.hypotheses.push_back(hypothesis_from_json(entry));
+        design.hypotheses.push_back(
+            hypothesis_from_json(entry, person ? design.targets.size() : 0));
     if (!in_range(design)) json.at("hypotheses").fail("hypotheses with equally many signs each");
     return design;
 } catch (const DataError& error) {
@@ -114,16 +163,22 @@ LocalTask make_canary_task(const AuditDesign& design, double divisor, const Cont
     for (const int agent : network.local_agents()) {
         Contributions contributions;
         contributions.signs = design.patterns();
-        contributions.values = agent == design.target
-                                   ? VectorXd(design.contribution * divisor * design.secret_signs())
-                                   : VectorXd::Zero(design.trials);
+        contributions.values = VectorXd::Zero(design.trials);
+        const auto target = std::ranges::find(design.targets, agent);
+        if (target != design.targets.end()) {
+            const VectorXd sides =
+                design.sides_of(static_cast<std::size_t>(target - design.targets.begin()));
+            contributions.values = design.contribution * divisor * design.secret_signs();
+            for (Index i = 0; i < design.trials; ++i)
+                contributions.values(i) *= sides(i % sides.size());
+        }
         task.objectives.push_back(make_canary_objective(std::move(contributions)));
     }
     task.initial = VectorXd::Zero(design.trials);
     task.description =
-        fmt::format("audit: {} scalar models, of which agent {} contributes canaries",
+        fmt::format("audit: {} scalar models, of which {} contributes canaries",
                     design.trials,
-                    design.target);
+                    design.whom());
     task.statements.push_back(
         "Audit: every coordinate is a model and a trial of its own, clipped by itself; what this "
         "ledger says holds for each coordinate by itself, not for all of them together. The inputs "
@@ -199,7 +254,7 @@ std::vector<Hypothesis> choose_hypotheses(const std::vector<SignPattern>& wanted
     return hypotheses;
 }
 
-/// Trials per hypothesis for the interval that is widest relative to mu.
+/// Trials per hypothesis for the interval that is widest relative to mu, and for private choices.
 long choose_trials(const AuditConfig& config,
                    const std::vector<Hypothesis>& hypotheses,
                    int agents) {
@@ -207,7 +262,7 @@ long choose_trials(const AuditConfig& config,
         require_in_range("--trials", static_cast<double>(*config.trials), fewest_trials, 1e7);
         return *config.trials;
     }
-    double each = 0;
+    double each = config.private_choice ? trials_for_choices(choice_count(config), usual_choices) : 0;
     for (const Hypothesis& hypothesis : hypotheses)
         each = std::max(each,
                         std::isfinite(hypothesis.mu_theory) && hypothesis.mu_theory > 0
@@ -220,6 +275,36 @@ long choose_trials(const AuditConfig& config,
     return static_cast<long>(std::max<double>(each, fewest_trials));
 }
 
+void ask_about_agent(AuditDesign& design,
+                     const std::vector<SignPattern>& wanted,
+                     const AuditConfig& config,
+                     const AuditSubject& subject) {
+    const int target = choose_target(config, subject);
+    design.targets = {target};
+    design.contribution = sensitivity_of(subject, target) / 2;
+    design.hypotheses =
+        choose_hypotheses(wanted, gram_of(subject, target), config.train.plan, design.seed);
+}
+
+void ask_about_person(AuditDesign& design,
+                      const std::vector<SignPattern>& wanted,
+                      const AuditConfig& config,
+                      const AuditSubject& subject) {
+    design.targets = choose_person(config, subject);
+    // Agents have equal shares; otherwise this much is allowed to each of them.
+    double least = infinity;
+    for (const int agent : design.targets) least = std::min(least, sensitivity_of(subject, agent));
+    design.contribution = least / 2;
+    design.hypotheses = choose_person_hypotheses(wanted, design, subject);
+}
+
+/// The hypothesis that reveals most alone, so that all trials are of it.
+void keep_strongest(AuditDesign& design) {
+    const auto strongest =
+        std::ranges::max_element(design.hypotheses, {}, &Hypothesis::epsilon_theory);
+    design.hypotheses = {Hypothesis(*strongest)};
+}
+
 }  // namespace
 
 AuditDesign design_audit(const AuditConfig& config, const AuditSubject& subject) {
@@ -227,20 +312,24 @@ AuditDesign design_audit(const AuditConfig& config, const AuditSubject& subject)
     require_in_range("--width", config.width, 1e-4, 10);
     AuditDesign design;
     design.seed = config.train.task.seed;
-    design.target = choose_target(config, subject);
-    design.contribution = sensitivity_of(subject, design.target) / 2;
-    design.hypotheses =
-        choose_hypotheses(wanted, gram_of(subject, design.target), config.train.plan, design.seed);
+    design.unit_agents = config.train.plan.unit_agents;
+    if (design.unit_agents > 1)
+        ask_about_person(design, wanted, config, subject);
+    else
+        ask_about_agent(design, wanted, config, subject);
     design = accounted(std::move(design), subject, config.train.threads);
+    if (config.private_choice) keep_strongest(design);
     design.trials = choose_trials(config, design.hypotheses, subject.topography.graph.agents()) *
                     static_cast<long>(design.hypotheses.size());
     return design;
 }
 
 AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threads) {
+    if (design.unit_agents > 1) return accounted_for_person(std::move(design), subject);
     const AccountSubject& account = *subject.account;
+    const int target = design.targets.front();
     const Guarantee claim = guarantee_of(
-        account.plan, largest_losses(subject, {design.target}, threads).front(), account.delta);
+        account.plan, largest_losses(subject, {target}, threads).front(), account.delta);
     design.claim_mu = claim.loss.mu().value_or(not_a_number);
     design.claim_epsilon = claim.epsilon;
     design.argument =
@@ -248,8 +337,8 @@ AuditDesign accounted(AuditDesign design, const AuditSubject& subject, int threa
                     Inputs::fixed,
                     counts_all_messages(subject.process, account.use.participation, subject.view))
             .text;
-    const std::optional<MatrixXd> gram = gram_of(subject, design.target);
-    const double unit = sensitivity_of(subject, design.target);
+    const std::optional<MatrixXd> gram = gram_of(subject, target);
+    const double unit = sensitivity_of(subject, target);
     for (Hypothesis& hypothesis : design.hypotheses) {
         if (!is_gaussian(subject)) {
             hypothesis.mu_theory = not_a_number;

@@ -66,10 +66,10 @@ CanaryRecords recorded_canaries(const AuditConfig& config, const AuditSubject& s
     if (canaries.target >= subject.topography.graph.agents() ||
         canaries.records() != canary_records_of(config))
         throw DataError(fmt::format("{}: canaries of another run", file));
-    if (config.target && *config.target != canaries.target)
+    if (const auto asked = asked_target(config, subject); asked && *asked != canaries.target)
         throw ConfigError(fmt::format(
             "--targets: {} is not possible with --run {}, whose canaries are of agent {}",
-            *config.target,
+            *asked,
             *config.run,
             canaries.target));
     if (subject.view.members != canaries.members)

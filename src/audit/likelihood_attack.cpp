@@ -26,20 +26,23 @@ namespace {
 AuditDesign recorded_design(const AuditConfig& config, const AuditSubject& subject) {
     const std::string file = (std::filesystem::path(*config.run) / "canaries.json").string();
     AuditDesign design = canaries_from_json(read_file(file), file);
-    if (design.target >= subject.topography.graph.agents() ||
+    design.unit_agents = config.train.plan.unit_agents;
+    if (design.targets.back() >= subject.topography.graph.agents() ||
+        std::ssize(design.targets) > design.unit_agents ||
         design.hypotheses.front().signs.size() != subject.process.rounds())
         throw DataError(fmt::format("{}: canaries of another run", file));
-    if (config.target && *config.target != design.target)
+    if (!config.targets.empty() && config.targets != design.targets)
         throw ConfigError(fmt::format(
-            "--targets: {} is not possible with --run {}, whose canaries are of agent {}",
-            *config.target,
+            "--targets: {} is not possible with --run {}, whose canaries are of {}",
+            fmt::join(config.targets, ","),
             *config.run,
-            design.target));
-    if (std::ranges::binary_search(subject.view.members, design.target))
-        throw ConfigError(
-            fmt::format("--view: {} holds agent {}, whose canaries the run has; name others",
-                        config.view,
-                        design.target));
+            design.whom()));
+    for (const int target : design.targets)
+        if (subject.view.has_member(target))
+            throw ConfigError(
+                fmt::format("--view: {} holds agent {}, whose canaries the run has; name others",
+                            config.view,
+                            target));
     return accounted(std::move(design), subject, config.train.threads);
 }
 
@@ -63,14 +66,19 @@ class LikelihoodAttack final : public Attack {
                                subject().account->delta,
                                config().level,
                                config().train.threads,
-                               config().train.records_steps()));
+                               config().train.records_steps(),
+                               audited_choice()));
     }
 
   private:
-    /// One record of the target is this part of a contribution.
+    [[nodiscard]] std::optional<AuditedChoice> audited_choice() const {
+        if (!config().private_choice) return std::nullopt;
+        return AuditedChoice{choice_count(config()), drawn_counts(config())};
+    }
+    /// One record of a target is this part of a contribution.
     [[nodiscard]] double divisor() const {
         if (protects_agents(config().train.plan.adjacency)) return 1;
-        const auto target = static_cast<std::size_t>(design_.target);
+        const auto target = static_cast<std::size_t>(design_.targets.front());
         return static_cast<double>(subject().account->exposures[target].batch_size);
     }
 
@@ -121,7 +129,7 @@ AttackRecord likelihood_attack() {
             .fixed_inputs = true,
             .sampled = false,
             .of_steps = true,
-            .options = {"targets", "hypothesis", "trials", "width"},
+            .options = {"targets", "hypothesis", "trials", "width", "private-choice", "choice-shape"},
             .defaults = {{"rounds", "20"}},
             .start = start_likelihood_attack};
 }
@@ -199,6 +207,7 @@ Json hypothesis_json(const Hypothesis& hypothesis, const HypothesisVerdict& verd
     Json json;
     json["hypothesis"] = hypothesis.name;
     json["signs"] = text_of(hypothesis.signs);
+    if (hypothesis.sides.size() > 1) json["sides"] = text_of(hypothesis.sides);
     json.update(figures_json(hypothesis, verdict.figures));
     json["exceeds"] = verdict.exceeds();
     return json;
@@ -239,7 +248,11 @@ Json LikelihoodResult::json() const {
     const Hypothesis& strong = design.hypotheses[strongest()];
     Json json = run_json(*this);
     json["view"] = view;
-    json["target"] = design.target;
+    if (design.targets.size() == 1)
+        json["target"] = design.targets.front();
+    else
+        json["person"] = design.targets;
+    if (design.unit_agents > 1) json["unit_agents"] = design.unit_agents;
     json.update(figures_json(strong, verdicts[strongest()].figures));
     json["infinite"] = std::isinf(strong.epsilon_theory);
     json["consistent"] = consistent();
@@ -259,12 +272,13 @@ Json LikelihoodResult::json() const {
     json["noise_as_accounted"] = noise_as_accounted;
     if (whiteness) json["whiteness"] = whiteness_json(*whiteness);
     if (mask_pairs > 0) json["mask_pairs"] = mask_pairs;
+    if (choice) json["choice"] = choice_figures_json(*choice);
     add_ending(json, *this);
     return json;
 }
 
 std::string LikelihoodResult::question() const {
-    return fmt::format("asks about agent {}", design.target);
+    return fmt::format("asks about {}", design.whom());
 }
 
 std::string LikelihoodResult::tables() const {
@@ -296,15 +310,16 @@ std::string LikelihoodResult::tables() const {
                             or_infinite(*std::ranges::max_element(mu_of_run)),
                             messages_missed);
     if (mask_pairs > 0) text += fmt::format("  masks: {} pairs of shares compared\n", mask_pairs);
+    if (choice) text += choice_figures_text(*choice);
     return text;
 }
 
 std::string LikelihoodResult::agreement() const {
     return std::isinf(design.claim_epsilon)
                ? fmt::format(
-                     "what was seen agrees with the accountant, which says that agent {} is "
+                     "what was seen agrees with the accountant, which says that {} is "
                      "NOT PROTECTED from this view",
-                     design.target)
+                     design.whom())
                : "what was seen agrees with the accountant";
 }
 
@@ -326,8 +341,17 @@ class TrialScores {
         : count_(static_cast<Index>(design.hypotheses.size())),
           signs_(design.secret_signs()),
           scores_(VectorXd::Zero(design.trials)) {
-        const std::vector<int> targets(static_cast<std::size_t>(count_), design.target);
-        expected_ = test.responses(targets, design.contribution * design.patterns());
+        for (std::size_t place = 0; place < design.targets.size(); ++place) {
+            const std::vector<int> target(static_cast<std::size_t>(count_), design.targets[place]);
+            const VectorXd sides = design.contribution * design.sides_of(place);
+            const auto own = test.responses(target, design.patterns() * sides.asDiagonal());
+            if (place == 0) {
+                expected_ = own;
+                continue;
+            }
+            expected_.whitened += own.whitened;
+            expected_.noiseless += own.noiseless;
+        }
         // No noise covers the target's contribution in some direction.
         infinite_.assign(static_cast<std::size_t>(count_), false);
         for (Index h = 0; h < count_; ++h)
@@ -430,6 +454,28 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
     all.insert(all.end(), more.begin(), more.end());
 }
 
+/// Private choices among trials of the strongest hypothesis.
+/// @param risk of a false alarm of each test.
+ChoiceFigures judge_choices(const LikelihoodResult& result,
+                            const TrialScores& trials,
+                            const AuditedChoice& choice,
+                            const ChoiceRisks& risks) {
+    const std::size_t strongest = result.strongest();
+    const Hypothesis& hypothesis = result.design.hypotheses[strongest];
+    const double mu = trials.mu_of(static_cast<Index>(strongest));
+    if (!std::isfinite(hypothesis.mu_theory) || !std::isfinite(mu) || !(mu > 0))
+        throw ConfigError(fmt::format(
+            "--private-choice: hypothesis {} has no mu between 0 and infinity in this view, and "
+            "the cost of a choice is that of Gaussian noise (choose another --mechanism or --view)",
+            hypothesis.name));
+    const auto& [scores, signs] = trials.of(static_cast<Index>(strongest));
+    // The log likelihood ratio is N(b mu^2/4, mu^2/4) / 2.
+    ChoiceFigures figures = measure_choices(
+        scores / (mu / 2), signs, mu, hypothesis.mu_theory, choice.count, choice.draw, risks);
+    figures.hypothesis = hypothesis.name;
+    return figures;
+}
+
 }  // namespace
 
 LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
@@ -439,7 +485,8 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
                                     double delta,
                                     double level,
                                     int threads,
-                                    bool steps) {
+                                    bool steps,
+                                    const std::optional<AuditedChoice>& choice) {
     LikelihoodResult result;
     result.mechanism = process.plan->mechanism;
     result.delta = delta;
@@ -463,7 +510,8 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
     // Bonferroni: all tests together have risk 1 - level.
     const bool gaussian = process.plan->distribution() == StreamDistribution::gaussian;
     const double tests =
-        static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) + (gaussian ? 1 : 0);
+        static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) + (gaussian ? 1 : 0) +
+        (choice ? 2 : 0);
     const double risk = (1 - level) / tests;
     for (std::size_t h = 0; h < design.hypotheses.size(); ++h) {
         result.verdicts.push_back(
@@ -485,6 +533,10 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
         result.noise_as_accounted = result.whiteness->p_value >= risk;
         if (!result.noise_as_accounted)
             result.findings.push_back(whiteness_finding(*result.whiteness));
+    }
+    if (choice) {
+        result.choice = judge_choices(result, *scores, *choice, {delta, level, risk});
+        append(result.findings, result.choice->findings);
     }
     if (view.kind == View::Kind::secure_sum) {
         const MaskCheck masks = check_masks(views, view, *process.graph);

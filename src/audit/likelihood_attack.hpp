@@ -9,6 +9,7 @@
 #include "audit/attack_statistics.hpp"
 #include "audit/audit_job.hpp"
 #include "audit/canaries.hpp"
+#include "audit/choice_audit.hpp"
 #include "sotto/views/view_record.hpp"
 
 namespace sotto {
@@ -18,6 +19,12 @@ namespace sotto {
 /// keeps canaries.json.
 [[nodiscard]] AttackRecord likelihood_attack();
 
+/// Private choices to look at.
+struct AuditedChoice {
+    TrainingCount count;
+    DrawnCount draw;
+};
+
 struct HypothesisVerdict {
     AttackFigures figures;  ///< intervals at the audit's level
     /// Set if the lower end, at the level corrected for the number of tests, exceeds the
@@ -26,7 +33,7 @@ struct HypothesisVerdict {
     [[nodiscard]] bool exceeds() const { return !findings.empty(); }
 };
 
-/// What members can say about one agent's contributions.
+/// What members can say about the contributions of one agent, or of one person's agents.
 struct LikelihoodResult : AuditResult {
     double delta = 0;
     AuditDesign design;
@@ -34,6 +41,7 @@ struct LikelihoodResult : AuditResult {
     std::optional<WhitenessFigures> whiteness;  ///< Gaussian noise only
     bool noise_as_accounted = true;
     long mask_pairs = 0;  ///< masked shares compared; 0 without secure sums
+    std::optional<ChoiceFigures> choice;
     /// Of runs that record steps: mu of every hypothesis in the messages that were sent, and how
     /// many were not.
     std::vector<double> mu_of_run;
@@ -50,7 +58,10 @@ struct LikelihoodResult : AuditResult {
 /// trial, and compares with the accountant.
 /// @param views folder `views` of the run directory.  @param process the run according to its plan.
 /// @param steps whether the run records them (TrainConfig::records_steps).
+/// @param choice the private choices that trials are dealt into, if any, and how their numbers of
+/// trainings are drawn.
 /// @return mechanism, findings and the attack's own results.
+/// @throws ConfigError for a choice without a finite mu, and as measure_choices.
 [[nodiscard]] LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
                                                   const MessageProcess& process,
                                                   const View& view,
@@ -58,7 +69,8 @@ struct LikelihoodResult : AuditResult {
                                                   double delta,
                                                   double level,
                                                   int threads,
-                                                  bool steps = false);
+                                                  bool steps = false,
+                                                  const std::optional<AuditedChoice>& choice = {});
 
 /// The same while the view's members lie to their neighbours, "poison:sign-flip": what do honest
 /// agents keep?

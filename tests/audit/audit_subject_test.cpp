@@ -41,7 +41,7 @@ TEST(AuditSubject, HasAnAccountWhereInputsAreFixedAndPointsIntoIt) {
 TEST(AuditSubject, FindsTheCoalitionThatLearnsMostAboutTheTarget) {
     AuditConfig config = audit_config("decor", 8, 6);
     config.view = "worst-coalition:2";
-    config.target = 5;
+    config.targets = {5};
     const AuditSubject subject = subject_of(config, true);
     ASSERT_EQ(subject.view.members.size(), 2U);
     EXPECT_EQ(subject.view.kind, View::Kind::neighbours);
@@ -63,7 +63,7 @@ TEST(AuditSubject, FindsTheCoalitionThatLearnsMostAboutTheTarget) {
             if (u != 5 && v != 5) {
                 EXPECT_LE(learnt({u, v}), most * (1 + 1e-9)) << u << " " << v;
             }
-    config.target = 8;
+    config.targets = {8};
     expect_contains(message_of<ConfigError>([&] { (void)subject_of(config, true); }), "--targets");
 }
 

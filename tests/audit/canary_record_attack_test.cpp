@@ -50,7 +50,7 @@ TEST(CanaryRecordAudit, WorksWithOtherAdjacencyNoiseStepsAndSums) {
     config.train.plan.noise_std = 4e-4;
     config.train.plan.gossip_steps = 2;
     config.train.graph.topology.topology = Topology::complete;
-    config.target = 3;
+    config.targets = {3};
     const TemporaryFolder folder;
     config.train.run_directory = folder.path("sums");
     const CanaryRecordResult sums = audit<CanaryRecordResult>(config);
@@ -88,7 +88,7 @@ TEST(CanaryRecordAudit, IsRefusedWhereItMeansNothing) {
                     "adjacency record");
     expect_contains(refusal([](auto& c) {
                         c.view = "node:1";
-                        c.target = 1;
+                        c.targets = {1};
                     }),
                     "knows its own data");
     expect_contains(refusal([](auto& c) { c.train.plan.mechanism = "none"; }), "infinite");

@@ -161,13 +161,13 @@ TEST(Audit, LooksAtARunAgainWithAnotherView) {
     EXPECT_DOUBLE_EQ(first.verdicts.front().figures.mu, again.verdicts.front().figures.mu);
     config.view = "node:2";
     const LikelihoodResult alone = audit<LikelihoodResult>(config);
-    EXPECT_EQ(alone.design.target, first.design.target);
+    EXPECT_EQ(alone.design.targets, first.design.target);
     EXPECT_LT(alone.design.hypotheses.front().mu_theory, first.design.hypotheses.front().mu_theory);
     config.view = "node:3";
     expect_contains(message_of<DataError>([&] { (void)audit<LikelihoodResult>(config); }),
                     "did not record its view");
     config.view = "node:2";
-    config.target = first.design.target == 0 ? 3 : 0;
+    config.targets = {first.design.targets == 0 ? 3 : 0};
     expect_contains(message_of<ConfigError>([&] { (void)audit<LikelihoodResult>(config); }),
                     "whose canaries are of agent");
 }
@@ -181,10 +181,10 @@ TEST(Audit, RefusesWhatItCannotLookAt) {
     expect_contains(message([](auto& c) { c.view = "all-nodes"; }), "one observer");
     expect_contains(message([](auto& c) { c.view = "node:9"; }), "does not exist");
     expect_contains(message([](auto& c) { c.hypothesis = "constnat"; }), "constant");
-    expect_contains(message([](auto& c) { c.target = 8; }), "--targets");
+    expect_contains(message([](auto& c) { c.targets = {8}; }), "--targets");
     expect_contains(message([](auto& c) {
                         c.view = "node:1";
-                        c.target = 1;
+                        c.targets = {1};
                     }),
                     "knows its own data");
     expect_contains(message([](auto& c) { c.trials = 10; }), "--trials");
@@ -214,7 +214,7 @@ LikelihoodResult result_of_two() {
     result.agents = 6;
     result.rounds = 3;
     result.delta = 1e-5;
-    result.design.target = 4;
+    result.design.targets = 4;
     result.design.claim_mu = 2.5;
     result.design.claim_epsilon = 12;
     result.design.argument = "exact";
@@ -404,7 +404,7 @@ TEST(Sabotage, ASeedThatLeakedIsCaught) {
     Sabotage sabotage;
     sabotage.seeds = [](std::vector<KeyRing>& rings, const AuditDesign& design) {
         // Agent 0 gets every seed of the target.
-        const KeyRing& of_target = rings[static_cast<std::size_t>(design.target)];
+        const KeyRing& of_target = rings[static_cast<std::size_t>(design.targets)];
         for (const int group : of_target.groups())
             if (!rings[0].holds(group)) rings[0].add(group, of_target.seed(group).clone());
     };

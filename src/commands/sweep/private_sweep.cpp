@@ -1,7 +1,6 @@
 #include "commands/sweep/private_sweep.hpp"
 
 #include <fmt/format.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "sotto/core/error.hpp"
 #include "sotto/core/hash.hpp"
 #include "sotto/privacy/privacy_record.hpp"
+#include "training/choice_draws.hpp"
 #include "training/prepare_run.hpp"
 #include "training/train_result.hpp"
 #include "training/training.hpp"
@@ -146,22 +146,6 @@ std::string digest_of(const SweepConfig& config, const std::vector<SweepCell>& c
     return to_hex(hasher.finish());
 }
 
-/// Uniform in [0, 1), from the operating system's generator.
-double secret_uniform() {
-    ensure_sodium();
-    std::uint64_t bits = 0;
-    randombytes_buf(&bits, sizeof bits);
-    return static_cast<double>(bits >> 11) * 0x1p-53;
-}
-
-std::vector<std::size_t> new_draws(const SweepConfig& config, std::size_t configurations) {
-    std::vector<std::size_t> drawn;
-    const long count = draw_trainings(count_of(config), secret_uniform());
-    for (long k = 0; k < count; ++k)
-        drawn.push_back(randombytes_uniform(static_cast<std::uint32_t>(configurations)));
-    return drawn;
-}
-
 }  // namespace
 
 ChoicePlan plan_choice(const SweepConfig& config,
@@ -225,7 +209,7 @@ std::vector<std::size_t> draw_choice(const SweepConfig& config,
     if (!fs::exists(file)) {
         const Json json{{"format", "sotto-private-choice"},
                         {"of", digest},
-                        {"drawn", new_draws(config, configurations)}};
+                        {"drawn", draw_configurations(count_of(config), configurations)}};
         write_file_atomically(file, to_text(json), Readers::owner);
     }
     const std::string text = read_file(file);
