@@ -60,7 +60,9 @@ TEST(FeatureNorm, HoldsToTheLastBit) {
         for (Eigen::Index row = 0; row < result.records(); ++row)
             EXPECT_LE(exact_length(result, row), static_cast<long double>(norm)) << norm;
         // Nothing is wasted: long records are as long as they may be.
-        if (norm <= 2) EXPECT_NEAR(longest_record(result), norm, 1e-9);
+        if (norm <= 2) {
+            EXPECT_NEAR(longest_record(result), norm, 1e-9);
+        }
     }
 }
 

@@ -88,8 +88,9 @@ TEST(ConvexView, BoundsTrainingsWithRegularisation) {
     constexpr double l2 = 0.2, beta = 1, eta = 2 / (beta + 2 * l2);
     const Setting setting = settings()[1];
     MessageProcess process = setting.process(rounds);
-    process.step_sizes =
-        process_steps(setting.plan, {StepSchedule::Kind::constant, eta}, l2, rounds);
+    StepSchedule steps;
+    steps.step_size = eta;
+    process.step_sizes = process_steps(setting.plan, steps, l2, rounds);
     ASSERT_EQ(std::ssize(process.step_sizes), rounds);
     const auto bounds = bounds_of(process, 0);
     const Index n = setting.plan.agents;
