@@ -209,8 +209,7 @@ Eigen::MatrixXd models_of_neighbour(const TemporaryFolder& folder,
     config.plan.batch_size = std::nullopt;
     config.plan.clip_norm = 1.5;
     config.plan.steps.step_size = 8 / (1.5 * 1.5);
-    config.views = "node:0";
-    config.plan.epsilon = 30;
+    config.plan.noise_std = 0.01;  // little: few trainings show what it lets through
     for (int agent = 0; agent < 4; ++agent) {
         std::string text;
         for (int i = 0; i < 6; ++i)
@@ -230,8 +229,6 @@ Eigen::MatrixXd models_of_neighbour(const TemporaryFolder& folder,
     }
     const RecordedRun run = read_recorded_run(*config.run_directory, config);
     *convex = run.convex.value();
-    for (const auto& view : test::read_json(*config.run_directory + "/ledger.json")["views"])
-        if (view["target"] == 1) *mu = view["mu"];
     const auto subject = account_subject_of(run);
     ViewOptions options;
     options.inputs = Inputs::convex;
@@ -245,7 +242,7 @@ Eigen::MatrixXd models_of_neighbour(const TemporaryFolder& folder,
 /// The target's labels are flipped; the observer looks at its model, made of what it received.
 TEST(ConvexRun, AnAttackOnItsViewLearnsNoMoreThanTheFigure) {
     const TemporaryFolder folder;
-    constexpr int trials = 150;
+    constexpr int trials = 30;
     ConvexLosses convex;
     double mu = 0;
     const Eigen::MatrixXd a = models_of_neighbour(folder, trials, 1000, "+1", &convex, &mu);
