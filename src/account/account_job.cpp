@@ -239,14 +239,7 @@ AccountResult run_account(const AccountConfig& config,
                           Control& network) {
     const auto start = Clock::now();
     Asked asked;
-    network.agree([&] {
-        asked = read_asked(config, *subject.process.graph);
-        // A step that also shrinks the model must be shorter not to expand.
-        if (config.subject.inputs == Inputs::convex && config.subject.l2 > 0)
-            throw ConfigError(
-                fmt::format("--inputs convex: no bound is known with --l2 {:g} (allowed: 0)",
-                            config.subject.l2));
-    });
+    network.agree([&] { asked = read_asked(config, *subject.process.graph); });
     AskOptions how = config.how;
     how.inputs = config.subject.inputs;
     const Findings findings = asked.query.is_search()

@@ -124,6 +124,10 @@ AccountSubject::AccountSubject(BuiltTopography topography, NoisePlan noise)
     process.plan = &plan;
 }
 
+bool of_the_same_agents(const MessageProcess& process) {
+    return process.phases.size() == 1 && process.phases.front().departed.empty();
+}
+
 std::unique_ptr<AccountSubject> build_account_subject(const SubjectConfig& config,
                                                       Control& network) {
     std::optional<BuiltTopography> built;

@@ -26,6 +26,8 @@ struct SubjectConfig {
     double l2 = 0;                      ///< regularisation of the training
     Inputs inputs = Inputs::adaptive;
     std::string departures;  ///< "ROUND:a,b;ROUND:c"
+    /// What all agents of a run have enforced, as its sealed ledger says; nothing for options.
+    std::optional<ConvexLosses> convex{};
 
     /// Whether Delta is given, directly or by the noise, rather than implied by the adjacency.
     [[nodiscard]] bool gives_sensitivity() const {
@@ -61,6 +63,9 @@ struct AccountSubject {
                                             double squared);
 /// @throws ConfigError if surveys came before the training, which `option` does not count.
 void require_no_surveys(const AccountSubject& subject, std::string_view option);
+
+/// Whether nobody left or joined, so that convex losses bound partial views (convex_sensitivity).
+[[nodiscard]] bool of_the_same_agents(const MessageProcess& process);
 
 /// Builds the graph and solves the plan on process 0 for all. COLLECTIVE.
 /// @throws ConfigError, DataError, PrivacyError.

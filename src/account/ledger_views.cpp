@@ -66,11 +66,11 @@ std::vector<int> targets_of(const View& view, const SentRounds& run) {
 LedgerViews::LedgerViews(const TrainConfig& config,
                          Topography topography,
                          std::vector<PrivacyPhase> phases,
-                         bool fixed_inputs)
+                         Inputs inputs)
     : config_(config),
       topography_(std::move(topography)),
       phases_(std::move(phases)),
-      fixed_inputs_(fixed_inputs) {
+      inputs_(inputs) {
     if (config.views.empty()) return;
     queries_ = parse_views("view", config.views, topography_.graph);
     // Refuse before the first rounds.
@@ -92,6 +92,11 @@ std::vector<LedgerView> LedgerViews::after(long rounds) {
     return entries;
 }
 
+Inputs LedgerViews::inputs_of(const SentRounds& run) const {
+    return inputs_ == Inputs::convex && !of_the_same_agents(run.process) ? Inputs::adaptive
+                                                                         : inputs_;
+}
+
 std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
                                                const View& view,
                                                const std::vector<int>& targets) const {
@@ -100,6 +105,7 @@ std::vector<Guarantee> LedgerViews::guarantees(const SentRounds& run,
     std::vector<Guarantee> result;
     ViewOptions options;
     options.threads = config_.threads;
+    options.inputs = inputs_of(run);
     // The sum of absolute values is a bound too; the tight one takes as long as many trainings.
     const bool protects =
         parse_protected_views("protect-against", config_.protect_against).partial();
@@ -127,7 +133,7 @@ LedgerView LedgerViews::worst_of(const ViewQuery& query, const SentRounds& run) 
             continue;
         const Argument argument = argument_of(
             view,
-            fixed_inputs_ ? Inputs::fixed : Inputs::adaptive,
+            inputs_of(run),
             counts_all_messages(run.process, run.phases.front()->use.participation, view));
         entry.argument = argument.text;
         entry.sound = argument.sound;

@@ -21,13 +21,14 @@ class LedgerViews {
   public:
     /// @param config of the run, with its views.  @param topography of all agents.  @param phases
     /// of the run, complete (history files leave out parts of `use`); the last one is in progress.
-    /// @param fixed_inputs whether inputs do not depend on messages.
+    /// @param inputs fixed: they do not depend on messages; convex: all agents enforce
+    /// PrivacyRecord::convex, which bounds views while the agents stay the same.
     /// @throws ConfigError as parse_views, and for views that no ledger takes (ViewUse::ledger): a
     /// search takes too long beside a training.
     LedgerViews(const TrainConfig& config,
                 Topography topography,
                 std::vector<PrivacyPhase> phases,
-                bool fixed_inputs);
+                Inputs inputs);
 
     [[nodiscard]] bool empty() const { return queries_.empty(); }
     /// One entry per view: its worst pair, and the mean epsilon over its pairs; none before the
@@ -38,6 +39,8 @@ class LedgerViews {
     [[nodiscard]] bool cheap(double run_seconds) const { return spent_ + last_ < run_seconds / 20; }
 
   private:
+    /// Of these rounds: convex only if all of them are of the same agents.
+    [[nodiscard]] Inputs inputs_of(const SentRounds& run) const;
     [[nodiscard]] std::vector<Guarantee> guarantees(const SentRounds& run,
                                                     const View& view,
                                                     const std::vector<int>& targets) const;
@@ -46,7 +49,7 @@ class LedgerViews {
     Topography topography_;
     std::vector<PrivacyPhase> phases_;
     std::vector<NoisePlan> plans_;  // of phases_, of all agents of the run
-    bool fixed_inputs_;
+    Inputs inputs_;
     std::vector<ViewQuery> queries_;
     double spent_ = 0, last_ = 0;  // seconds
 };

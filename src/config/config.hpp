@@ -179,6 +179,8 @@ struct TaskConfig {
     TableOptions table{};                    ///< meaning of table columns
     /// None: not chosen, which needs bounds if a table has columns of numbers.
     std::optional<Standardise> standardise{};
+    /// R: records' features are shortened so that a record with its constant feature is no longer.
+    std::optional<double> feature_norm{};
     std::optional<long> hidden;  ///< mlp: units of the hidden layer; none: 128, for values 64
     std::uint64_t seed = 1;      ///< data, partition, batches and initialisation only
     /// In a resumed run: labels and features as they were at its beginning, whichever agents
@@ -301,7 +303,9 @@ struct TrainConfig {
     /// (WireContent::steps), and audits need a view of all messages.
     [[nodiscard]] bool records_steps() const { return misses_messages() || expects_lies(); }
     /// Whether figures of the rounds alone are requested: what secure sums hide, or partial views.
-    [[nodiscard]] bool asks_about_rounds_alone() const { return secure_sum || !views.empty(); }
+    [[nodiscard]] bool asks_about_rounds_alone() const {
+        return secure_sum || !views.empty() || task.feature_norm;
+    }
 };
 
 }  // namespace sotto

@@ -152,7 +152,18 @@ There is no default: data with columns of numbers, or a number to predict, are r
 `--standardise` says how they are scaled. `private` needs `--bounds`: values are cut to them, one round with noise learns
 mean and deviation of every column over all agents, and 5% of mu^2 pays for it. A variance below the noise counts as the noise,
 and the run names such columns. `public` reveals what no epsilon counts, except with adjacency `agent` and a file for each agent.)"),
-         bound(&TaskConfig::standardise, words(standardise_names))}};
+         bound(&TaskConfig::standardise, words(standardise_names))},
+        {about_tables("feature-norm",
+                      "logistic: shorten training records to length R, constant feature included, "
+                      "so that a --view has a guarantee",
+                      R"(
+Every agent multiplies the features a of each of its training records that is longer by a factor, so that sqrt(|a|^2 + 1) is
+at most R; test records stay as they are. The curvature of a record's loss is then at most R^2 / 4, and a step of at most
+2 / (R^2 / 4 + 2 l2) moves no two models further apart, so that `--view` and `sotto account --run` bound what partial views
+learn from the training ([accounting](../accounting.md#a-training-whose-partial-views-have-guarantees)). The run refuses
+options with which that does not hold, states in its ledger what it enforced (`convex`), and measures nothing that `--tune`
+asks for. A small R allows longer steps, and changes what is learnt where records are longer.)"),
+         bound(&TaskConfig::feature_norm, real_between(1.001, 1e6))}};
 }
 
 std::vector<Option<TaskConfig>> data_options() {

@@ -223,6 +223,7 @@ std::string to_json(const Ledger& ledger, Ledger::Status status, long rounds_com
     if (!ledger.views().empty()) json["views"] = views_json(ledger.views());
     json["noise"] = noise_json(record);
     if (record.secure_sums) json["secure_sums"] = json_of(*record.secure_sums);
+    if (record.convex) json["convex"] = json_of(*record.convex);
     if (!record.authentication.empty()) json["authentication"] = record.authentication;
     json["statements"] = statements_of(record);
     return to_text(json);
@@ -323,6 +324,29 @@ SumJson json_of(const SumsAgainst& against, long rounds) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json json_of(const ConvexLosses& convex) {
+    return {{"feature_norm", convex.feature_norm},
+            {"smoothness", convex.smoothness},
+            {"l2", convex.l2},
+            {"largest_step", convex.largest_step},
+            {"most_step", convex.most_step()}};
+}
+
+std::optional<ConvexLosses> convex_from_json(const JsonValue& ledger) {
+    const std::optional<JsonValue> json = ledger.find("convex");
+    if (!json) return std::nullopt;
+    const ConvexLosses convex{finite_number(json->at("feature_norm")),
+                              finite_number(json->at("smoothness")),
+                              finite_number(json->at("l2")),
+                              finite_number(json->at("largest_step"))};
+    if (!(convex.feature_norm > 1)) json->at("feature_norm").fail("above 1");
+    if (!(convex.smoothness > 0)) json->at("smoothness").fail("above 0");
+    if (!(convex.largest_step > 0 &&
+          convex.largest_step * (convex.smoothness + 2 * convex.l2) <= 2))
+        json->at("largest_step").fail(fmt::format("above 0, up to {:g}", convex.most_step()));
+    return convex;
+}
 
 nlohmann::ordered_json json_of(const SumHiding& hiding) {
     SumJson against = SumJson::array();

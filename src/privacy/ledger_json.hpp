@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "core/json.hpp"
@@ -31,6 +32,12 @@ namespace sotto {
 [[nodiscard]] PrivacyLoss loss_from_json(const JsonValue& json);
 
 inline constexpr std::size_t most_groups_read = 10000;
+
+/// The object `convex` of ledger.json; convex_from_json is its inverse: nothing if the ledger has
+/// none.
+/// @throws DataError for numbers out of range, or a step that is longer than they allow.
+[[nodiscard]] nlohmann::ordered_json json_of(const ConvexLosses& convex);
+[[nodiscard]] std::optional<ConvexLosses> convex_from_json(const JsonValue& ledger);
 
 /// The object `secure_sums` of ledger.json and of `sotto plan --json` (docs/ledger.md).
 [[nodiscard]] nlohmann::ordered_json json_of(const SumHiding& hiding);

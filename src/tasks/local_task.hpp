@@ -47,6 +47,9 @@ struct LocalTask {
     std::vector<std::string> statements;  ///< for the ledger: what was done to the data
     /// Row t of an agent's records is all it uses in round t (BatchSampler::in_order).
     bool rows_are_rounds = false;
+    /// R, if no training record of the local agents is longer (TaskConfig::feature_norm), and each
+    /// has one loss that is convex.
+    std::optional<double> feature_norm{};
     bool coordinates = false;   ///< each coordinate is its own model and clipped alone
     bool has_records = true;    ///< false: the only "record" is the function itself (quadratic)
     bool fixed_inputs = false;  ///< see TaskRecord

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "learn/column_moments.hpp"
+#include "learn/feature_norm.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/core/names.hpp"
 #include "tasks/local_task.hpp"
@@ -31,6 +33,16 @@ std::unique_ptr<Objective> objective_of(const TaskRecord& task,
                         config.task,
                         config.data,
                         join(task_names_where(&TaskRecord::takes_values), ", ")));
+    if (!config.feature_norm)
+        return task.objective(config, data, std::move(shard), std::move(test));
+    shard = with_feature_norm(std::move(shard), *config.feature_norm);
+    const double longest = longest_record(shard);
+    if (std::isfinite(longest) && longest > *config.feature_norm)
+        throw PrivacyError(fmt::format(
+            "feature-norm: a record is {:.17g} long after it was shortened to {:g}; please report "
+            "this",
+            longest,
+            *config.feature_norm));
     return task.objective(config, data, std::move(shard), std::move(test));
 }
 
@@ -54,6 +66,10 @@ std::vector<TaskOption> options_of(const TaskConfig& config) {
         {"hidden",
          config.hidden ? std::optional(std::to_string(*config.hidden)) : std::nullopt,
          "hidden layer"},
+        {"feature-norm",
+         config.feature_norm ? std::optional(fmt::format("{:g}", *config.feature_norm))
+                             : std::nullopt,
+         "single convex loss of a record"},
         {"data", given_if(config.data != usual.data, config.data), "data to read"},
         {"test-data", config.test_data, "data to test on"},
         {"test-fraction",
@@ -163,6 +179,7 @@ LocalTask build_record_task(const TaskConfig& config, Control& network, const Me
     task.understood = data.understood;
     for (const AgentData& agent : data.agents) task.scaling.push_back(agent.scaling);
     task.targets = target_facts(network, data);
+    task.feature_norm = config.feature_norm;
     network.agree([&] {
         const TaskRecord record = named_task(config.task);
         const auto of_units =

@@ -41,14 +41,15 @@ struct TaskRecord {
     bool takes_values = false;  ///< for `objective`: records may have a value instead of a class
     /// Gradients depend on the data alone, not on messages, so that partial views are exact.
     bool fixed_inputs = false;
-    /// Options of this task that not all have: "hidden"; with `build`, also those about its data,
-    /// which every task with `objective` has.
+    /// Options of this task that not all have: "hidden"; "feature-norm", if a record has one output
+    /// and its loss is convex, with a curvature of at most R^2 / 4; with `build`, also those about
+    /// its data, which every task with `objective` has.
     std::vector<std::string> options{};
     std::vector<OptionDefault> defaults{};  ///< that differ from other tasks
 
     [[nodiscard]] bool needs_records() const { return objective != nullptr; }
     [[nodiscard]] bool has_option(const std::string& option) const {
-        const bool about_data = option != "hidden";
+        const bool about_data = option != "hidden" && option != "feature-norm";
         if (needs_records() && about_data) return true;
         return std::ranges::find(options, option) != options.end();
     }

@@ -22,6 +22,7 @@
 #include "tasks/data_agreement.hpp"
 #include "tasks/task.hpp"
 #include "tasks/task_data.hpp"
+#include "training/convex_run.hpp"
 #include "training/learnt_clip.hpp"
 #include "training/local_agents.hpp"
 #include "training/participants.hpp"
@@ -90,9 +91,14 @@ std::vector<PrivacyPhase> phases_of(const Run& run,
 Ledger open_ledger(const Run& run,
                    const AgreedPhase& phase,
                    const std::vector<Survey>& surveys,
-                   const LocalTask& task) {
+                   const LocalTask& task,
+                   std::span<const LocalAgent> agents) {
     std::vector<PrivacyPhase> phases;
-    run.network.agree([&] { phases = phases_of(run, phase, surveys); });
+    std::optional<ConvexLosses> convex;
+    run.network.agree([&] {
+        phases = phases_of(run, phase, surveys);
+        convex = convex_losses(run, task, agents);
+    });
     PrivacyRecord record{.phases = std::move(phases),
                          .budgets = ledger_budgets(phase, run.members),
                          .adjacency = run.config.plan.adjacency,
@@ -103,6 +109,7 @@ Ledger open_ledger(const Run& run,
                          .reproducible_noise = run.config.noise_seed.has_value(),
                          .authentication = run.session.authentication(),
                          .secure_sums = agree_on_sums(run),
+                         .convex = convex,
                          .more_statements = transport_statements(
                              run.config, run.network, run.plan, run.optimality_gap)};
     const auto state = [&](const std::vector<std::string>& statements) {
@@ -115,6 +122,7 @@ Ledger open_ledger(const Run& run,
     state(correction_statements(run.config.plan));
     state(preconditioner_statements(run.config));
     if (!phase.protected_views.empty()) state({phase.protected_views});
+    state(convex_statements(convex));
     state(task.statements);
     Ledger ledger(std::move(record));
     run.network.agree([&] {
@@ -314,6 +322,7 @@ TuningWishes wishes_of(const TrainConfig& config,
     if (config.secure_sum) wishes.obstacle = "with --secure-sum on, where agents learn sums only";
     if (!config.views.empty())
         wishes.obstacle = "with --view, whose figures are of the rounds alone";
+    if (config.task.feature_norm) wishes.obstacle = "with --feature-norm, which limits steps";
     if (!task.has_records || task.fixed_inputs || task.coordinates || task.rows_are_rounds)
         wishes.no_rule =
             fmt::format("with task {}, whose gradients are not those of records", config.task.task);
@@ -458,9 +467,12 @@ std::optional<LedgerViews> views_of(const Run& run,
                                     const std::optional<Topography>& whole,
                                     const Ledger& ledger,
                                     bool fixed_inputs) {
+    const Inputs inputs = fixed_inputs             ? Inputs::fixed
+                          : ledger.record().convex ? Inputs::convex
+                                                   : Inputs::adaptive;
     std::optional<LedgerViews> views;
     run.network.agree([&] {
-        if (run.leader()) views.emplace(run.config, *whole, ledger.record().phases, fixed_inputs);
+        if (run.leader()) views.emplace(run.config, *whole, ledger.record().phases, inputs);
     });
     return views;
 }
@@ -560,7 +572,7 @@ PreparedRun prepare_run(const TrainConfig& asked,
     std::vector<LocalAgent> agents =
         build_agents(run, std::move(task.objectives), task.rows_are_rounds, phase.exposures);
     connect_agents(run, task);
-    Ledger ledger = open_ledger(run, phase, surveys, task);
+    Ledger ledger = open_ledger(run, phase, surveys, task, agents);
     RunHistory history = history_with(run, ledger, before);
     if (!surveys.empty()) history.phases.pop_back();
     std::optional<LedgerViews> views = views_of(run, whole, ledger, task.fixed_inputs);

@@ -19,6 +19,7 @@
 #include "sotto/core/error.hpp"
 #include "store/recorded_ledger.hpp"
 #include "store/run_directory.hpp"
+#include "training/convex_run.hpp"
 
 namespace sotto {
 
@@ -304,6 +305,7 @@ void require_stated(const std::string& text, const OpenRun& open, bool final, lo
     constexpr double rounding = 1e-6;
     const Ledger& ledger = open.prepared.ledger;
     const JsonDocument document(text);
+    require_convex_stated(document.root(), ledger.record().convex);
     const std::vector<JsonValue> stated = document.root().at("agents").items();
     const long counted = final ? rounds : ledger.record().rounds;
     const PrivacyLosses losses = ledger.losses_after(counted);

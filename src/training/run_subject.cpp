@@ -7,6 +7,7 @@
 #include "account/account_subject.hpp"
 #include "core/files.hpp"
 #include "core/json.hpp"
+#include "privacy/ledger_json.hpp"
 #include "sotto/core/error.hpp"
 #include "store/recorded_ledger.hpp"
 #include "tasks/task.hpp"
@@ -30,6 +31,22 @@ class LedgerFile {
             const bool final = status == "completed" || status == "interrupted";
             return ledger.at("rounds").at(final ? "completed" : "planned").integer<long>(0);
         });
+    }
+    /// What all agents have enforced. history.json and config.ini are not sealed.
+    /// @throws DataError if config.ini says otherwise.
+    [[nodiscard]] std::optional<ConvexLosses> convex(const TrainConfig& config) const {
+        std::optional<ConvexLosses> convex;
+        read([&](const JsonValue& ledger) {
+            convex = convex_from_json(ledger);
+            if (!convex) return 0;
+            const std::vector<double> steps = config.plan.steps.over(config.plan.rounds);
+            const double largest = std::ranges::max(steps);
+            if (config.l2 != convex->l2 || config.task.feature_norm != convex->feature_norm ||
+                !(largest <= convex->largest_step * (1 + 1e-9)))
+                ledger.at("convex").fail("the values of config.ini");
+            return 0;
+        });
+        return convex;
     }
     /// history.json and config.ini are not sealed. @throws DataError if they contradict the ledger.
     void require_same(const RunHistory& history, const TrainConfig& config) const {
@@ -121,6 +138,7 @@ RecordedRun read_recorded_run(const std::filesystem::path& directory, const Trai
                         agents));
     require_same_graph(directory, run.built.topography);
     ledger.require_same(run.history, config);
+    run.convex = ledger.convex(config);
     return run;
 }
 
@@ -167,8 +185,30 @@ SubjectConfig subject_config_of(const RecordedRun& run) {
     config.plan = run.config.plan;
     config.plan.rounds = run.rounds;
     config.l2 = run.config.l2;
+    config.convex = run.convex;
     if (has_fixed_inputs(run.config.task)) config.inputs = Inputs::fixed;
+    if (run.convex && run.history.phases.size() == 1) config.inputs = Inputs::convex;
     return config;
+}
+
+void take_inputs(SubjectConfig& config, const RecordedRun& run, Inputs inputs) {
+    const bool fixed = has_fixed_inputs(run.config.task);
+    if (inputs == Inputs::fixed && !fixed)
+        throw ConfigError(fmt::format(
+            "--inputs fixed: the run trains {}, whose gradients follow messages (allowed: adaptive"
+            "{}, or a run of task averaging)",
+            run.config.task.task,
+            run.convex ? ", convex" : ""));
+    if (inputs == Inputs::convex && !run.convex)
+        throw ConfigError(
+            "--inputs convex: the run's ledger does not say that its agents kept their losses "
+            "convex and their steps short, and nothing else shows it (train with --feature-norm R, "
+            "which enforces both, or leave --inputs out)");
+    if (inputs == Inputs::convex && run.history.phases.size() > 1)
+        throw ConfigError(
+            "--inputs convex: no bound is known for a run whose agents changed or which measured "
+            "something before its training (allowed: adaptive)");
+    config.inputs = inputs;
 }
 
 }  // namespace sotto

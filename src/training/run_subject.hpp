@@ -16,6 +16,9 @@ struct RecordedRun {
     /// still running, since their messages may have been sent.
     long rounds = 0;
     BuiltTopography built;  ///< of all agents
+    /// What all agents have enforced, as the sealed ledger says, if all rounds are of the same
+    /// agents.
+    std::optional<ConvexLosses> convex{};
 };
 
 /// @param directory of the run.  @param config of its config.ini.
@@ -28,7 +31,13 @@ struct RecordedRun {
 /// @throws ConfigError if nothing was sent, and as process_steps.
 [[nodiscard]] std::unique_ptr<AccountSubject> account_subject_of(const RecordedRun& run);
 
-/// The input of run_account for `sotto account --run`, without a view.
+/// The input of run_account for `sotto account --run`, without a view. Convex losses bound partial
+/// views of a run that enforced them.
 [[nodiscard]] SubjectConfig subject_config_of(const RecordedRun& run);
+
+/// Makes a subject that of other inputs than its run suggests, as `sotto account --inputs` asks.
+/// @throws ConfigError for fixed inputs that a training has not, and for convex losses that the run
+/// did not enforce, with what to do.
+void take_inputs(SubjectConfig& config, const RecordedRun& run, Inputs inputs);
 
 }  // namespace sotto

@@ -27,26 +27,6 @@ namespace {
 
 using Rounds = std::vector<Index>;
 
-void require_convex_case(const MessageProcess& process, const Participation& participation) {
-    const NoisePlan& plan = *process.plan;
-    const auto refuse = [](const char* what, const char* allowed) {
-        throw ConfigError(
-            fmt::format("--inputs convex: no bound is known with {} (allowed: {})", what, allowed));
-    };
-    if (process.phases.size() != 1 || !process.phases.front().departed.empty())
-        refuse("agents that leave or return", "the same agents in all rounds");
-    if (!process.gossip_of(process.phases.front()).plain() || process.momentum != 0 ||
-        process.correction != Correction::none || process.final_gossip != 0)
-        refuse("momentum, corrections, final or Chebyshev gossip", "--gossip plain alone");
-    if (plan.distribution() != StreamDistribution::gaussian ||
-        plan.temporal.kind != TemporalFactor::Kind::identity ||
-        plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip ||
-        !plan.same_message_to_all())
-        refuse("this noise",
-               "Gaussian noise on gradients, independent between rounds and equal in all of them");
-    if (participation.is_secret()) refuse("rounds that are sampled in secret", "every or cyclic:b");
-}
-
 /// What the bound of one observer needs, for all targets.
 class ConvexView {
   public:
@@ -190,6 +170,28 @@ void require_above(const SquaredSensitivity& fixed, double bound, int target) {
 
 }  // namespace
 
+void require_convex_case(std::string_view option,
+                         const MessageProcess& process,
+                         const Participation& participation) {
+    const NoisePlan& plan = *process.plan;
+    const auto refuse = [&](const char* what, const char* allowed) {
+        throw ConfigError(
+            fmt::format("{}: no bound is known with {} (allowed: {})", option, what, allowed));
+    };
+    if (process.phases.size() != 1 || !process.phases.front().departed.empty())
+        refuse("agents that leave or return", "the same agents in all rounds");
+    if (!process.gossip_of(process.phases.front()).plain() || process.momentum != 0 ||
+        process.correction != Correction::none || process.final_gossip != 0)
+        refuse("momentum, corrections, final or Chebyshev gossip", "--gossip plain alone");
+    if (plan.distribution() != StreamDistribution::gaussian ||
+        plan.temporal.kind != TemporalFactor::Kind::identity ||
+        plan.entry != NoiseEntry::gradient || plan.aggregation != Aggregation::gossip ||
+        !plan.same_message_to_all())
+        refuse("this noise",
+               "Gaussian noise on gradients, independent between rounds and equal in all of them");
+    if (participation.is_secret()) refuse("rounds that are sampled in secret", "every or cyclic:b");
+}
+
 std::vector<SquaredSensitivity> convex_sensitivity(const MessageProcess& process,
                                                    const View& view,
                                                    std::span<const int> targets,
@@ -197,7 +199,7 @@ std::vector<SquaredSensitivity> convex_sensitivity(const MessageProcess& process
                                                    const ViewOptions& options) {
     check_process(process);
     check_view(process, view, targets);
-    require_convex_case(process, participation);
+    require_convex_case("--inputs convex", process, participation);
     const View messages{View::Kind::neighbours, view.members};
     std::vector<SquaredSensitivity> result =
         view_sensitivity(process, messages, targets, participation, options);

@@ -8,6 +8,7 @@
 #include "privacy/dropouts.hpp"
 #include "sotto/core/error.hpp"
 #include "sotto/views/view_losses.hpp"
+#include "views/process_checks.hpp"
 #include "views/view_fixtures.hpp"
 
 namespace sotto {
@@ -42,8 +43,10 @@ double least_change(const MessageProcess& process,
     std::vector<Eigen::RowVectorXd> seen;
     for (Index t = 0; t < rounds; ++t) {
         models = VectorXd(factors.row(t)).asDiagonal() * models;
-        models(target, streams * rounds) += 1;
-        models.middleCols(t * streams, streams) -= noise;
+        const double step =
+            process.step_sizes.empty() ? 1 : process.step_sizes[static_cast<std::size_t>(t)];
+        models(target, streams * rounds) += step;
+        models.middleCols(t * streams, streams) -= step * noise;
         for (int k = 0; k < process.gossip.steps(); ++k) {
             for (const int v : process.graph->neighbours(observer)) seen.push_back(models.row(v));
             models = weights * models;
@@ -73,6 +76,40 @@ std::vector<Setting> settings() {
             {ring, unit_plan(6)},
             {ring, decor_plan(ring)},
             {ring, unit_plan(6), 2}};
+}
+
+/// With regularisation a step of curvature h is x -> (1 - eta (h + l2)) x, from 1 - eta l2 down to
+/// its opposite where eta = 2 / (beta + 2 l2). The process has x(t) / a_t for x(t), and so has
+/// least_change its factors and noise.
+TEST(ConvexView, BoundsTrainingsWithRegularisation) {
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    constexpr long rounds = 5;
+    constexpr double l2 = 0.2, beta = 1, eta = 2 / (beta + 2 * l2);
+    const Setting setting = settings()[1];
+    MessageProcess process = setting.process(rounds);
+    StepSchedule steps;
+    steps.step_size = eta;
+    process.step_sizes = process_steps(setting.plan, steps, l2, rounds);
+    ASSERT_EQ(std::ssize(process.step_sizes), rounds);
+    const auto bounds = bounds_of(process, 0);
+    const Index n = setting.plan.agents;
+    double most = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        MatrixXd factors(rounds, n);
+        for (Index i = 0; i < factors.size(); ++i) {
+            const double curvature = trial % 2 == 0          ? uniform(random)
+                                     : uniform(random) < 0.5 ? 0
+                                                             : 1;
+            factors(i) = (1 - eta * (beta * curvature + l2)) / (1 - eta * l2);
+        }
+        EXPECT_LE(factors.cwiseAbs().maxCoeff(), 1 + 1e-12);
+        const double found = least_change(process, 0, 2, factors);
+        EXPECT_LE(found, bounds[1].certified() * (1 + 1e-6));
+        most = std::max(most, found);
+    }
+    EXPECT_GT(most, 0.5 * bounds[1].certified());
+    EXPECT_LT(bounds[1].certified(), bounds_of(setting.process(rounds), 0)[1].certified());
 }
 
 /// Linear losses have factor 1, those with the largest curvature -1.

@@ -157,6 +157,21 @@ struct SumHiding {
 /// @throws ConfigError if they hide nothing, with what to change.
 void require_hiding(const SumHiding& hiding);
 
+/// Why no agent's step moves two models further apart, so that partial views of a training have
+/// guarantees (docs/equations.md#convex-trainings). Every agent enforces it for itself: every
+/// training record with its constant feature is no longer than R, gradients are clipped so that
+/// losses stay convex, and eta_t (beta + 2 l2) <= 2 in all planned rounds.
+struct ConvexLosses {
+    double feature_norm = 0;  ///< R
+    double smoothness = 0;    ///< beta, the largest curvature of a record's loss
+    double l2 = 0;            ///< regularisation
+    double largest_step = 0;  ///< of all planned rounds
+
+    /// The largest step that is allowed.
+    [[nodiscard]] double most_step() const { return 2 / (smoothness + 2 * l2); }
+    friend bool operator==(const ConvexLosses&, const ConvexLosses&) = default;
+};
+
 /// A paid round before a training, in which agents learn a sum over all records.
 struct SurveyKind {
     std::string_view name;      ///< in run.json, and of the files of its plan and recordings
@@ -214,6 +229,7 @@ struct PrivacyRecord {
     /// plan that is not run yet.
     std::string authentication = "unauthenticated";
     std::optional<SumHiding> secure_sums;      ///< what they hide, if agents learn sums only
+    std::optional<ConvexLosses> convex;        ///< if partial views count on it
     std::vector<std::string> more_statements;  ///< about how this run is carried out
 
     [[nodiscard]] const PrivacyPhase& now() const { return phases.back(); }

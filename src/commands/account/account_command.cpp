@@ -55,11 +55,13 @@ that does not exist explains how the labels of a graph file are numbered.)",
                   "means), convex (training: convex and smooth losses)",
           .details = R"(
 Between adaptive and fixed only `argument` differs. With `convex`, figures of partial views are guarantees for trainings
-whose losses are convex and smooth, and whose steps are at most 2 over the largest curvature of any record's loss: linear
-and logistic regression (curvature: the squared length of a record, a quarter of it), whose gradients are clipped record
-by record or not at all. sotto does not check that, since the records of agents that nobody sees decide it
-([equations](../equations.md#convex-trainings)). For one phase of plain gossip without `--l2`, with Gaussian noise on
-gradients, independent between rounds that are not sampled in secret.)"},
+whose losses are convex and smooth, and whose steps are at most 2 / (b + 2 l2), b the largest curvature of any record's
+loss: linear and logistic regression (curvature: the squared length of a record, a quarter of it), whose gradients are
+clipped record by record or not at all. Of options sotto cannot check that, since the records of agents that nobody sees
+decide it ([equations](../equations.md#convex-trainings)); of a run that was trained with `--feature-norm`, where it is the
+default, the sealed ledger says that every agent enforced it, and other runs are refused. For one phase of plain gossip,
+with Gaussian noise on gradients, independent between rounds that are not sampled in secret.)",
+          .beside_run = true},
          bound(
              [](auto& c) -> auto& { return c.subject.inputs; }, words(inputs))},
         {{.name = "l2",
@@ -422,6 +424,8 @@ AccountTask make_account_task(const AccountOptions& asked, const OptionTexts& gi
                        {"config"});
     task.run = read_recorded_run(*asked.run, train_config_of_run("--run", *asked.run));
     task.options.account.subject = subject_config_of(*task.run);
+    if (given.contains("inputs"))
+        take_inputs(task.options.account.subject, *task.run, asked.account.subject.inputs);
     if (given.contains("unit-agents"))
         task.options.account.subject.plan.unit_agents = asked.account.subject.plan.unit_agents;
     return task;

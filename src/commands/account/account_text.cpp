@@ -233,6 +233,28 @@ std::string matrices_report_text(const AccountResult& result, double sensitivity
            pairs_text(result, nullptr) + mean_text(result);
 }
 
+namespace {
+
+/// What bounds of convex losses rest on.
+std::string convex_text(const SubjectConfig& subject) {
+    if (!subject.convex)
+        return fmt::format(
+            "           It holds for steps of at most 2 / {}the largest curvature of any record's "
+            "loss{}, and gradients\n           that are clipped record by record or not at all, "
+            "which is not checked here.\n",
+            subject.l2 > 0 ? "(" : "",
+            subject.l2 > 0 ? " + 2 l2)" : "");
+    return fmt::format(
+        "           Every agent enforced it: records of length {:g} at most, curvature {:g}, steps "
+        "up to {:g} of {:g}.\n           It holds as long as every agent outside the view did.\n",
+        subject.convex->feature_norm,
+        subject.convex->smoothness,
+        subject.convex->largest_step,
+        subject.convex->most_step());
+}
+
+}  // namespace
+
 std::string account_report_text(const AccountResult& result,
                                 const AccountConfig& config,
                                 const AccountSubject& subject) {
@@ -248,12 +270,7 @@ std::string account_report_text(const AccountResult& result,
             record_of({View::Kind::all_messages, {}}, graph)->name,
             record_of({View::Kind::all_messages, {0}}, graph)->name);
     }
-    if (config.subject.inputs == Inputs::convex)
-        text +=
-            "           It holds for steps of at most 2 / the largest curvature of any record's "
-            "loss, "
-            "and gradients\n           that are clipped record by record or not at all, which is "
-            "not checked here.\n";
+    if (config.subject.inputs == Inputs::convex) text += convex_text(config.subject);
     if (result.search) text += fmt::format("search     {}\n", search_text(*result.search));
     text += fmt::format("outsider   epsilon {} against an eavesdropper on all messages\n",
                         text_of(result.eavesdropper.epsilon));
