@@ -22,7 +22,7 @@ sections = {
     "Guide": ["walkthrough", "data", "tasks", "sweeps", "report", "run-directory", "resuming", "cluster", "packages"],
     "Tutorials": ["tutorials/README", "tutorials/*"],
     "Commands": ["cli", "cli/*"],
-    "Privacy": ["accounting", "ledger", "threat-models", "recorded-view", "security"],
+    "Privacy": ["accounting", "ledger", "threat-models", "recorded-view", "security", "mistakes"],
     "Figures and results": ["results", "figures", "papers", "findings", "performance", "scaling"],
     "Libraries": ["library", "cpp", "python*", "equations"],
     "Development": ["architecture", "simulation", "decisions/*", "../bench/README", "../CHANGELOG"],

@@ -363,6 +363,21 @@ TEST(Sabotage, NoiseDrawnOnceIsCaught) {
     EXPECT_TRUE(result.verdicts[random].exceeds());
 }
 
+TEST(Sabotage, OneSeedForAllAgentsIsCaught) {
+    Sabotage sabotage;
+    sabotage.seeds = [](std::vector<KeyRing>& rings, const AuditDesign&) {
+        const SecretKey common = rings[0].seed(rings[0].groups().front()).clone();
+        for (KeyRing& ring : rings) {
+            KeyRing alike(ring.agent());
+            for (const int group : ring.groups()) alike.add(group, common.clone());
+            ring = std::move(alike);
+        }
+    };
+    const LikelihoodResult result = audit_pipeline(config_of("ldp", "eavesdropper"), sabotage);
+    EXPECT_FALSE(result.consistent());
+    EXPECT_FALSE(result.noise_as_accounted);
+}
+
 TEST(Sabotage, PairNoiseScaledByTheMixingWeightIsCaught) {
     Sabotage sabotage;
     sabotage.noise = [](NoisePlan& plan, const MixingMatrix& mixing) {

@@ -121,6 +121,21 @@ TEST(Documentation, ShowsHowAuditsComeOut) {
     EXPECT_GE(lines, 40);
 }
 
+TEST(Documentation, ShowsWhatMistakesCost) {
+    const PageFolder folder;
+    int run = 0;
+    for (const Shown& shown : shown_in(content_of(SOTTO_SOURCE_DIR "/docs/mistakes.md"))) {
+        SCOPED_TRACE(fmt::format("docs/mistakes.md:{}: {}", shown.line, shown.command));
+        const Outcome outcome = folder.run(shown.command);
+        if (outcome.err.find("No module named 'numpy'") != std::string::npos)
+            GTEST_SKIP() << "there is no numpy";
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.text();
+        EXPECT_EQ(not_printed(shown, outcome.out), std::vector<std::string>{}) << outcome.text();
+        ++run;
+    }
+    EXPECT_GE(run, 18) << "commands are no longer found";
+}
+
 TEST(DocumentationOutput, FindsCommandsOfSeveralLinesAndTheirOutput) {
     const auto blocks = shown_in(
         "$ no block\n```\nno command\n```\n\n```\n$ first a\n> b\n> c\nout 1\n> out\n\n$ "
