@@ -123,7 +123,8 @@ comparisons of equal curves, expect one to be decided by chance.
 - Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than the budget below epsilon
   36 and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
 - Step sizes are tuned for every cell, beyond the grid if the best one is at its edge.
-- Bands and bars are 95% intervals of the mean over seeds (Student's t), unless stated; they decide no comparison.
+- Bands and bars are 95% intervals of the mean over seeds (Student's t), of paired differences where an axis shows differences, unless
+  stated; they decide no comparison.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
   aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
   of agents a seed and withstands any one curious agent.

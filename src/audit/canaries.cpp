@@ -61,8 +61,8 @@ constexpr int version_of_agents = 1, version_of_persons = 2;
 std::vector<int> targets_from_json(const JsonValue& json) {
     std::vector<int> targets;
     for (const JsonValue& entry : json.items()) targets.push_back(entry.integer<int>(0));
-    if (targets.empty() || std::ranges::adjacent_find(targets, std::greater_equal()) !=
-                               targets.end())
+    if (targets.empty() ||
+        std::ranges::adjacent_find(targets, std::greater_equal()) != targets.end())
         json.fail("ascending numbers of agents");
     return targets;
 }
@@ -175,10 +175,8 @@ LocalTask make_canary_task(const AuditDesign& design, double divisor, const Cont
         task.objectives.push_back(make_canary_objective(std::move(contributions)));
     }
     task.initial = VectorXd::Zero(design.trials);
-    task.description =
-        fmt::format("audit: {} scalar models, of which {} contributes canaries",
-                    design.trials,
-                    design.whom());
+    task.description = fmt::format(
+        "audit: {} scalar models, of which {} contributes canaries", design.trials, design.whom());
     task.statements.push_back(
         "Audit: every coordinate is a model and a trial of its own, clipped by itself; what this "
         "ledger says holds for each coordinate by itself, not for all of them together. The inputs "
@@ -262,7 +260,8 @@ long choose_trials(const AuditConfig& config,
         require_in_range("--trials", static_cast<double>(*config.trials), fewest_trials, 1e7);
         return *config.trials;
     }
-    double each = config.private_choice ? trials_for_choices(choice_count(config), usual_choices) : 0;
+    double each =
+        config.private_choice ? trials_for_choices(choice_count(config), usual_choices) : 0;
     for (const Hypothesis& hypothesis : hypotheses)
         each = std::max(each,
                         std::isfinite(hypothesis.mu_theory) && hypothesis.mu_theory > 0

@@ -28,7 +28,7 @@ struct Hypothesis {
                             ///< NaN under Laplace noise
     double epsilon_theory = 0;
     /// sigma_a in [-1, 1] of every target: it contributes sigma_a times as much. Empty: 1.
-    Eigen::VectorXd sides;
+    Eigen::VectorXd sides{};
 };
 
 /// Trials of an audit: coordinate i of the models belongs to hypothesis i mod count.
@@ -36,8 +36,8 @@ struct AuditDesign {
     std::vector<int> targets{0};  ///< ascending; several are the agents of one person
     int unit_agents = 1;          ///< K: the accountant's persons are at up to so many agents
     std::uint64_t seed = 1;       ///< of the secret signs b
-    long trials = 0;          ///< coordinates of the models
-    double contribution = 0;  ///< C, or one record's contribution to a mean: Delta / 2
+    long trials = 0;              ///< coordinates of the models
+    double contribution = 0;      ///< C, or one record's contribution to a mean: Delta / 2
     std::vector<Hypothesis> hypotheses;
     double claim_mu = 0;  ///< the accountant's bound for the view, over all contributions
     double claim_epsilon = 0;

@@ -69,9 +69,9 @@ struct CanaryAccount {
 
 /// Analyses the recordings of a run with canary records. A canary's score is the likelihood ratio
 /// of being in the shard. Computes bounds of epsilon by thresholds (measure_attack) and by guesses
-/// in one run (measure_one_run), compares guesses (one_run_excludes) and rates with the accountant's
-/// trade-off, and runs check_coins.
-/// All tests together raise a false alarm with probability at most 1 - level.
+/// in one run (measure_one_run), compares guesses (one_run_excludes) and rates with the
+/// accountant's trade-off, and runs check_coins. All tests together raise a false alarm with
+/// probability at most 1 - level.
 /// @param process the run as accounted; more recorded rounds are a finding.
 /// @throws DataError for recordings that are missing or of another run.
 [[nodiscard]] CanaryRecordResult analyse_canary_records(const std::filesystem::path& views,

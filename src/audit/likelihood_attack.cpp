@@ -32,11 +32,11 @@ AuditDesign recorded_design(const AuditConfig& config, const AuditSubject& subje
         design.hypotheses.front().signs.size() != subject.process.rounds())
         throw DataError(fmt::format("{}: canaries of another run", file));
     if (!config.targets.empty() && config.targets != design.targets)
-        throw ConfigError(fmt::format(
-            "--targets: {} is not possible with --run {}, whose canaries are of {}",
-            fmt::join(config.targets, ","),
-            *config.run,
-            design.whom()));
+        throw ConfigError(
+            fmt::format("--targets: {} is not possible with --run {}, whose canaries are of {}",
+                        fmt::join(config.targets, ","),
+                        *config.run,
+                        design.whom()));
     for (const int target : design.targets)
         if (subject.view.has_member(target))
             throw ConfigError(
@@ -58,16 +58,15 @@ class LikelihoodAttack final : public Attack {
         directory.write("canaries.json", canaries_json(design_));
     }
     std::unique_ptr<AuditResult> analyse(const std::filesystem::path& folder) const override {
-        return std::make_unique<LikelihoodResult>(
-            analyse_likelihood(folder / "views",
-                               subject().process,
-                               subject().view,
-                               design_,
-                               subject().account->delta,
-                               config().level,
-                               config().train.threads,
-                               config().train.records_steps(),
-                               audited_choice()));
+        return std::make_unique<LikelihoodResult>(analyse_likelihood(folder / "views",
+                                                                     subject().process,
+                                                                     subject().view,
+                                                                     design_,
+                                                                     subject().account->delta,
+                                                                     config().level,
+                                                                     config().train.threads,
+                                                                     config().train.records_steps(),
+                                                                     audited_choice()));
     }
 
   private:
@@ -124,14 +123,15 @@ std::unique_ptr<Attack> start_likelihood_attack(AuditConfig config,
 }  // namespace
 
 AttackRecord likelihood_attack() {
-    return {.name = "likelihood",
-            .help = "which of two contributions an agent made",
-            .fixed_inputs = true,
-            .sampled = false,
-            .of_steps = true,
-            .options = {"targets", "hypothesis", "trials", "width", "private-choice", "choice-shape"},
-            .defaults = {{"rounds", "20"}},
-            .start = start_likelihood_attack};
+    return {
+        .name = "likelihood",
+        .help = "which of two contributions an agent made",
+        .fixed_inputs = true,
+        .sampled = false,
+        .of_steps = true,
+        .options = {"targets", "hypothesis", "trials", "width", "private-choice", "choice-shape"},
+        .defaults = {{"rounds", "20"}},
+        .start = start_likelihood_attack};
 }
 
 namespace {
@@ -509,9 +509,8 @@ LikelihoodResult analyse_likelihood(const std::filesystem::path& views,
 
     // Bonferroni: all tests together have risk 1 - level.
     const bool gaussian = process.plan->distribution() == StreamDistribution::gaussian;
-    const double tests =
-        static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) + (gaussian ? 1 : 0) +
-        (choice ? 2 : 0);
+    const double tests = static_cast<double>(design.hypotheses.size()) * (gaussian ? 2 : 1) +
+                         (gaussian ? 1 : 0) + (choice ? 2 : 0);
     const double risk = (1 - level) / tests;
     for (std::size_t h = 0; h < design.hypotheses.size(); ++h) {
         result.verdicts.push_back(

@@ -165,9 +165,8 @@ std::vector<Hypothesis> choose_person_hypotheses(const std::vector<SignPattern>&
 
 Guarantee claim_of_person(const AuditDesign& design, const AuditSubject& subject) {
     const AccountSubject& account = *subject.account;
-    PersonQuery person{static_cast<int>(design.targets.size()),
-                       VectorXd::Zero(account.plan.agents),
-                       {}};
+    PersonQuery person{
+        static_cast<int>(design.targets.size()), VectorXd::Zero(account.plan.agents), {}};
     const VectorXd reach = reach_of(account.exposures);
     for (const int agent : design.targets) person.reach(agent) = reach(agent);
     const std::vector<std::vector<int>> members{subject.view.members};

@@ -20,7 +20,7 @@ using test::audit_config;
 
 AuditDesign three_hypotheses() {
     AuditDesign design;
-    design.targets = 1;
+    design.targets = {1};
     design.seed = 9;
     design.trials = 1203;
     design.contribution = 0.05;
@@ -51,7 +51,7 @@ TEST(Canaries, HaveAsManyOfBothSignsInEveryHypothesis) {
 TEST(Canaries, SurviveTheirWayThroughAFile) {
     const AuditDesign design = three_hypotheses();
     const AuditDesign back = canaries_from_json(canaries_json(design), "canaries.json");
-    EXPECT_EQ(back.target, design.targets);
+    EXPECT_EQ(back.targets, design.targets);
     EXPECT_EQ(back.seed, design.seed);
     EXPECT_EQ(back.trials, design.trials);
     EXPECT_EQ(back.contribution, design.contribution);
@@ -100,7 +100,7 @@ TEST(Canaries, AreContributedByTheTargetAloneInItsPattern) {
             task.objectives[static_cast<std::size_t>(agent)]->mean_gradient(
                 task.initial, {&round, 1}, gradient);
             Eigen::VectorXd expected = Eigen::VectorXd::Zero(design.trials);
-            for (Eigen::Index i = 0; agent == design.targets && i < expected.size(); ++i)
+            for (Eigen::Index i = 0; agent == design.targets.front() && i < expected.size(); ++i)
                 expected(i) = 4 * 0.05 * signs(i) * patterns(round, i % 3);
             EXPECT_LE((gradient - expected).cwiseAbs().maxCoeff(), 1e-15) << agent << " " << round;
         }
@@ -131,10 +131,10 @@ TEST(AuditDesign, AsksAboutTheAgentTheViewLearnsMostAbout) {
     const double unit = 2 * config.train.plan.clip_norm;
     EXPECT_NEAR(design.claim_mu, unit * most, 1e-9 * design.claim_mu);
     EXPECT_DOUBLE_EQ(design.contribution, unit / 2);
-    EXPECT_FALSE(std::ranges::binary_search(subject.view.members, design.targets));
+    EXPECT_FALSE(std::ranges::binary_search(subject.view.members, design.targets.front()));
 
     config.targets = {outside.back()};
-    EXPECT_EQ(design_of(config).design.targets, outside.back());
+    EXPECT_EQ(design_of(config).design.targets.front(), outside.back());
 }
 
 TEST(AuditDesign, AsksAboutTheFirstOfAgentsWhoseLossesDifferByRoundingAlone) {
@@ -148,7 +148,7 @@ TEST(AuditDesign, AsksAboutTheFirstOfAgentsWhoseLossesDifferByRoundingAlone) {
     for (std::size_t t = 0; t < outside.size(); ++t) {
         if (losses[t].certified() < most->certified() * (1 - 1e-6)) continue;
         if (++alike == 1) {
-            EXPECT_EQ(design.targets, outside[t]);
+            EXPECT_EQ(design.targets.front(), outside[t]);
         }
     }
     EXPECT_GT(alike, 1);

@@ -161,13 +161,13 @@ TEST(Audit, LooksAtARunAgainWithAnotherView) {
     EXPECT_DOUBLE_EQ(first.verdicts.front().figures.mu, again.verdicts.front().figures.mu);
     config.view = "node:2";
     const LikelihoodResult alone = audit<LikelihoodResult>(config);
-    EXPECT_EQ(alone.design.targets, first.design.target);
+    EXPECT_EQ(alone.design.targets, first.design.targets);
     EXPECT_LT(alone.design.hypotheses.front().mu_theory, first.design.hypotheses.front().mu_theory);
     config.view = "node:3";
     expect_contains(message_of<DataError>([&] { (void)audit<LikelihoodResult>(config); }),
                     "did not record its view");
     config.view = "node:2";
-    config.targets = {first.design.targets == 0 ? 3 : 0};
+    config.targets = {first.design.targets.front() == 0 ? 3 : 0};
     expect_contains(message_of<ConfigError>([&] { (void)audit<LikelihoodResult>(config); }),
                     "whose canaries are of agent");
 }
@@ -214,7 +214,7 @@ LikelihoodResult result_of_two() {
     result.agents = 6;
     result.rounds = 3;
     result.delta = 1e-5;
-    result.design.targets = 4;
+    result.design.targets = {4};
     result.design.claim_mu = 2.5;
     result.design.claim_epsilon = 12;
     result.design.argument = "exact";
@@ -365,7 +365,11 @@ TEST(Sabotage, NoiseDrawnOnceIsCaught) {
 
 TEST(Sabotage, OneSeedForAllAgentsIsCaught) {
     Sabotage sabotage;
-    sabotage.seeds = [](std::vector<KeyRing>& rings, const AuditDesign&) {
+    // A stream's key follows from its index too: with the same seed alone streams still differ.
+    sabotage.noise = [](NoisePlan& plan, const MixingMatrix&) {
+        for (auto& stream : plan.streams) stream.index = 0;
+    };
+    sabotage.keys = [](std::vector<KeyRing>& rings) {
         const SecretKey common = rings[0].seed(rings[0].groups().front()).clone();
         for (KeyRing& ring : rings) {
             KeyRing alike(ring.agent());
@@ -419,7 +423,7 @@ TEST(Sabotage, ASeedThatLeakedIsCaught) {
     Sabotage sabotage;
     sabotage.seeds = [](std::vector<KeyRing>& rings, const AuditDesign& design) {
         // Agent 0 gets every seed of the target.
-        const KeyRing& of_target = rings[static_cast<std::size_t>(design.targets)];
+        const KeyRing& of_target = rings[static_cast<std::size_t>(design.targets.front())];
         for (const int group : of_target.groups())
             if (!rings[0].holds(group)) rings[0].add(group, of_target.seed(group).clone());
     };
