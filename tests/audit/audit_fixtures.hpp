@@ -37,6 +37,8 @@ inline AuditConfig audit_config(const std::string& mechanism, int agents, long r
 struct Sabotage {
     /// Of the plan that noise is really drawn from.
     std::function<void(NoisePlan&, const MixingMatrix&)> noise;
+    /// Of the seeds that noise is really drawn from.
+    std::function<void(std::vector<KeyRing>&)> keys;
     /// Of the seeds that agents are given, after the noise was set up.
     std::function<void(std::vector<KeyRing>&, const AuditDesign&)> seeds;
     bool clip_after_noise = false;
@@ -134,6 +136,7 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
     NoisePlan injected = plan;
     if (sabotage.noise) sabotage.noise(injected, topography.mixing);
     std::vector<KeyRing> rings = distribute_seeds(*network, plan, 7);
+    if (sabotage.keys) sabotage.keys(rings);
     LocalTask task = make_canary_task(design, 1, *network);
     std::vector<LocalAgent> local;
     for (int u = 0; u < agents; ++u) {

@@ -365,7 +365,11 @@ TEST(Sabotage, NoiseDrawnOnceIsCaught) {
 
 TEST(Sabotage, OneSeedForAllAgentsIsCaught) {
     Sabotage sabotage;
-    sabotage.seeds = [](std::vector<KeyRing>& rings, const AuditDesign&) {
+    // A stream's key follows from its index too: with the same seed alone streams still differ.
+    sabotage.noise = [](NoisePlan& plan, const MixingMatrix&) {
+        for (auto& stream : plan.streams) stream.index = 0;
+    };
+    sabotage.keys = [](std::vector<KeyRing>& rings) {
         const SecretKey common = rings[0].seed(rings[0].groups().front()).clone();
         for (KeyRing& ring : rings) {
             KeyRing alike(ring.agent());
