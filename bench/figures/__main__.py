@@ -127,7 +127,7 @@ def main():
     asked = options()
     if asked.names == ["list"]:
         for figure in FIGURES:
-            print(f"{'/'.join([figure.name, *figure.aliases]):6}  {figure.title}")
+            print(f"{'/'.join([figure.name, *figure.aliases]):10}  {figure.title}")
         return 0
     name = "full" if asked.full else "tiny" if asked.tiny else "default"
     figures = chosen(asked.names)
