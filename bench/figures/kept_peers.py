@@ -115,7 +115,7 @@ def late_caption(table, size):
         for curve in table.curves(panel) for x in table.xs(panel, curve)]
     return Caption(
         paper="",
-        setting="20 ranks on three emulated hosts (0.2 ms, 1 Gbit/s) train softmax on MNIST with `pairs` at ε = 1 for one record, 1000 "
+        setting="20 ranks in a ring on three emulated hosts (0.2 ms, 1 Gbit/s) train softmax on MNIST with `pairs` at ε = 1 for one record, 1000 "
                 "rounds, `--round-deadline auto`, against the same training in which all wait for all and nothing is late; 3 seeds. Silent: "
                 "every agent in a fifth of the rounds; slow: one agent computes seven times as long. Measured by `bench/run late`.",
         claims=[Claim("it loses less than one point of accuracy", cells("accuracy", -1), (HIGHER,)),
