@@ -21,6 +21,8 @@ import gossip
 import gossip_trained
 import graph_homomorphic
 import growth
+import kept_figures
+import kept_peers
 import servers
 import unified
 import unified_trained
@@ -28,7 +30,8 @@ import weights
 import whisper
 
 FIGURES = [figure for module in (whisper, corn_plans, corn_seeds, corn_trained, gossip, gossip_trained, unified, unified_trained,
-                                 graph_homomorphic, servers, exchanges, weights, growth) for figure in module.FIGURES]
+                                 graph_homomorphic, servers, exchanges, weights, growth, kept_figures,
+                                 kept_peers) for figure in module.FIGURES]
 
 
 def options():
@@ -124,7 +127,7 @@ def main():
     asked = options()
     if asked.names == ["list"]:
         for figure in FIGURES:
-            print(f"{'/'.join([figure.name, *figure.aliases]):6}  {figure.title}")
+            print(f"{'/'.join([figure.name, *figure.aliases]):10}  {figure.title}")
         return 0
     name = "full" if asked.full else "tiny" if asked.tiny else "default"
     figures = chosen(asked.names)

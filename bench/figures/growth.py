@@ -1,30 +1,24 @@
 """Our own figure: how cost grows. bench/scaling.py and bench/scale.py measure; this draws their results."""
-import json
 import math
 import re
 
-import common
 from figure import Caption, Figure, Panel
+from kept import results
 from rows import Row, span
 
-RESULTS = common.ROOT / "bench" / "results"
 # Panel and axis label of every size in scaling.json.
 PANELS = {"n": "agents n", "hidden": "units of the hidden layer", "T": "rounds T"}
-
-
-def kept(name):
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def measure(size):
     """Rows of seconds against sizes; memory is left out."""
     rows, subject = [], ""
-    for entry in kept("scaling")["growth"]:
+    for entry in results("scaling")["growth"]:
         panel, what = entry["of"], entry["what"].replace("the same", subject)
         subject = what.split(",")[0]
         if panel in PANELS and "memory" not in what:
             rows += [Row(panel, what, x, seconds) for x, seconds in zip(entry["sizes"], entry["values"])]
-    return rows + [Row("plans", row["name"], place + 1, row["median_seconds"]) for place, row in enumerate(kept("scale")["rows"])]
+    return rows + [Row("plans", row["name"], place + 1, row["median_seconds"]) for place, row in enumerate(results("scale")["rows"])]
 
 
 def power(table, panel, curve):

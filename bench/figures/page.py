@@ -85,7 +85,8 @@ INTRODUCTION = """# Published figures, reproduced
 
 Each section reproduces a figure of a paper and says what agrees with it, what differs, and what the trainings do not decide. The papers
 are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix factorization and
-[H] graph-homomorphic perturbations; figures have the paper's letter and number. A9A, SERVER, FREE, JOINT and SCALE are our own.
+[H] graph-homomorphic perturbations; figures have the paper's letter and number. Our own are
+{ours}.
 
 | command | what it does |
 |---|---|
@@ -132,6 +133,12 @@ comparisons of equal curves, expect one to be decided by chance.
 
 
 
+def our_own(figures):
+    """Names of figures that are no paper's: all but a paper's letter with a number."""
+    names = [figure.name for figure in figures if not re.fullmatch(r"[WCGUH]\d", figure.name)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def page_text(folder, figures):
     """The whole page, from the tables in the folder. The end names figures without a table that holds the values of every seed."""
     sections, minutes, missing = [], 0.0, []
@@ -144,7 +151,7 @@ def page_text(folder, figures):
             continue
         sections.append(section(figure, table, made, folder.name))
         minutes += made["seconds"] / 60
-    parts = [INTRODUCTION.format(minutes=minutes, tolerance=verdicts.TOLERANCE), *sections, absent.section()]
+    parts = [INTRODUCTION.format(ours=our_own(figures), minutes=minutes, tolerance=verdicts.TOLERANCE), *sections, absent.section()]
     if missing:
         parts.append(f"## Not measured\n\n{', '.join(missing)}.\n")
     return "\n".join(parts)

@@ -51,7 +51,7 @@ only. An option that has no meaning with the attack is refused (exit code 2).)"}
 }
 
 OptionFormat<std::vector<int>> agents_or_all() {
-    return {among_others("all, or numbers of agents, separated by commas", {"all"}),
+    return {among_others("all, or numbers of agents", {"all"}),
             [](const std::string& option, const std::string& text) -> std::vector<int> {
                 if (text == "all") return {};
                 const bool one = text.find(',') == std::string::npos;
@@ -67,8 +67,8 @@ std::vector<Option<AuditConfig>> likelihood_options() {
     return {{{.name = "targets",
               .common = true,
               .other_names = {"target"},
-              .help = "whose data are attacked: {}; with all it is the agent that is exposed most, "
-                      "or the person of --unit-agents K; several are the agents of one person",
+              .help = "whose data are attacked: {} (those of one person); all: whoever is exposed "
+                      "most",
               .beside_run = true},
              bound(&AuditConfig::targets, agents_or_all())},
             {{.name = "hypothesis",
@@ -89,7 +89,6 @@ std::vector<Option<AuditConfig>> likelihood_options() {
               .beside_run = true},
              bound(&AuditConfig::width, any_real())},
             {{.name = "private-choice",
-              .common = true,
               .help = "K: deal the trials into private choices among K trainings on average, and "
                       "compare what each releases with the cost of such a choice",
               .details = R"(

@@ -327,6 +327,41 @@ def check_gossip():
                 f"{key}: {low} to {high}")
 
 
+# --- what is computed from kept results ------------------------------------------------------------------------------
+
+def check_kept():
+    """Rows from kept results: the right cells, paired by seed; and the tables that are kept are those of the results."""
+    import kept
+    import kept_figures
+    import kept_peers
+    import price
+    grid = {"settings": {"seeds": [4, 7]}, "cells": [{"way": "a", "epsilon": 1, "runs": [{"y": 0.5}, {"y": 0.25}]},
+                                                     {"way": "a", "epsilon": 2, "runs": [{"y": 1.0}, {"y": 2.0}]}]}
+    require(kept.runs_of(grid, "y", way="a", epsilon=1) == {"4": 0.5, "7": 0.25}, "a cell's values are not by seed")
+    require("2 cells" in refused(lambda: kept.runs_of(grid, "y", way="a"), LookupError, "two cells are taken for one"), "not said how many")
+    refused(lambda: kept.runs_of(grid, "y", way="b"), LookupError, "a cell that is not there is taken")
+    refused(lambda: kept.less({"1": 1}, {"2": 1}), ValueError, "values of different seeds are paired")
+    require(kept.less({"1": 3, "2": 5}, {"2": 1, "1": 2}, 10) == {"1": 10, "2": 40}, "differences are not paired by seed")
+    require(kept_figures.best_step({"1": [1, 5], "2": [4, 4]}) == [4, 4], "the best step has not the highest mean")
+    with tempfile.TemporaryDirectory() as folder:
+        build, price.common.BUILD = price.common.BUILD, pathlib.Path(folder)
+        for seed in range(1, 5):
+            alone = price.hospitals("alone", seed)["data"].stem
+            found = [site for site in kept_peers.HOSPITALS if kept_peers.of_hospital({str(seed): 0}, site)]
+            require(found == [alone], f"with seed {seed} {alone} is alone, and the figure says {found}")
+        price.common.BUILD = build
+    for made in (*kept_figures.FIGURES, *kept_peers.FIGURES):
+        path = ROOT / "docs" / "figures" / f"{made.name}.csv"
+        require(path.exists(), f"{path.name} is missing: deploy/figures {made.name}")
+        old, new = ({(row.panel, row.curve, row.x): row for row in found} for found in (rows.read_csv(path), made.measure(made.size("default"))))
+        require(set(old) == set(new), f"{path.name} has other rows than the results: deploy/figures {made.name}")
+        for at, row in new.items():
+            known = old[at]
+            require(abs(known.y - row.y) <= 1e-6 * abs(row.y) + 1e-12 and (known.seeds is None) == (row.seeds is None) and
+                    [seed for seed, _ in known.seeds or ()] == [seed for seed, _ in row.seeds or ()],
+                    f"{path.name}: {at} is {known.y} there and {row.y} in the results: deploy/figures {made.name}")
+
+
 # --- figures at the tests' size ----------------------------------------------------------------------------------------
 
 def check_list():
@@ -334,7 +369,7 @@ def check_list():
     result = subprocess.run([ROOT / "deploy" / "figures", "list"], text=True, stdout=subprocess.PIPE)
     require(result.returncode == 0, f"list: exit code {result.returncode}")
     names = {name for line in result.stdout.splitlines() for name in line.split()[0].split("/")}
-    wanted = set("W1 W2 W3 C1 C2 C3 C4 C5 G1 G2 G3 U2 U3 U4 U5 U6 H1 A9A".split())
+    wanted = set("W1 W2 W3 C1 C2 C3 C4 C5 G1 G2 G3 U2 U3 U4 U5 U6 H1 A9A KNOBS ALLOCATION CNN SITES LATE LIARS AVERAGING".split())
     require(wanted <= names, f"list: lacks {sorted(wanted - names)}")
     wrong = figures("C9")
     require(wrong.returncode == 2 and "C9" in wrong.stderr and "C1" in wrong.stderr, "a name that does not exist is not refused")
@@ -435,6 +470,6 @@ def check_femnist():
 
 
 {"list": check_list, "verdicts": check_verdicts, "claims": check_claims, "tables": check_tables, "page": check_page, "looks": check_looks,
- "pictures": check_pictures, "gossip": check_gossip,
+ "pictures": check_pictures, "gossip": check_gossip, "kept": check_kept,
  "surviving_noise": check_surviving_noise, "training": check_training, "mpi": check_mpi, "femnist": check_femnist}[sys.argv[1]]()
 print("ok")
