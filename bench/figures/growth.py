@@ -41,7 +41,7 @@ def caption(table, size):
 
 SECONDS = ("seconds", "seconds")
 # Cases of bench/scale.py with the words beside them, and a long name as the picture has it.
-NAMES = [row["name"] for row in kept("scale")["rows"]]
+NAMES = [row["name"] for row in results("scale")["rows"]]
 CASES = {place + 1: re.sub(r"^(\d+)", r"\1 agents", name).replace("p .", "p = 0.") for place, name in enumerate(NAMES)}
 SHORT = {"plan of pairs along edges, 10 neighbours, gap .05": "plan of pairs, 10 neighbours"}
 FIGURES = [Figure("SCALE", "how cost grows",
