@@ -75,7 +75,7 @@ def shrink(path):
     for default in (' stroke-linecap="butt"', ' stroke-linejoin="miter"', ' font-family="Helvetica"', ' class="gridline"'):
         text = text.replace(default, "")
     text = re.sub(r"\s*\n\s*", "\n", text)
-    text = re.sub(r"(\d\.\d)\d(?=[ ,])", r"\1", text)
+    text = re.sub(r'="[^"]*"', lambda value: re.sub(r"(\d\.\d)\d(?=[ ,])", r"\1", value[0]), text)  # not in words
     count = 1
     while count:
         text, count = re.subn(r"<g [^>]*>\s*</g>\n?", "", text)
