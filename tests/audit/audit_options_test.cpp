@@ -62,7 +62,7 @@ TEST(ConfigurationFileOfAnAudit, StartsItAgain) {
     expect_contains(
         ini,
         "\n# Audit\nattack = likelihood\nview = coalition:2,5\ntargets = all\nhypothesis = all\n"
-        "trials = 500\nwidth = 0.1\nconfidence = 0.99\n");
+        "trials = 500\nwidth = 0.1\nchoice-shape = 1\nconfidence = 0.99\n");
     OptionTexts texts;
     std::istringstream lines(ini);
     for (std::string line; std::getline(lines, line);)
