@@ -320,6 +320,7 @@ AuditDesign design_audit(const AuditConfig& config, const AuditSubject& subject)
     if (config.private_choice) keep_strongest(design);
     design.trials = choose_trials(config, design.hypotheses, subject.topography.graph.agents()) *
                     static_cast<long>(design.hypotheses.size());
+    if (config.private_choice) require_choices(choice_count(config), design.trials);
     return design;
 }
 

@@ -124,8 +124,8 @@ std::unique_ptr<Attack> start_canary_record_attack(AuditConfig config,
     network.agree([&] {
         if (config.train.plan.unit_agents > 1)
             throw ConfigError(fmt::format(
-                "--unit-agents: {} is not possible with --attack canary-records, whose canaries "
-                "are records of one agent (allowed: 1; or --attack likelihood with --participation "
+                "--unit-agents: {} is not possible with --attack canary-records, which asks about "
+                "the records of one agent (allowed: 1; or --attack likelihood with --participation "
                 "every, which asks about persons at several agents)",
                 config.train.plan.unit_agents));
         canaries = config.run ? recorded_canaries(config, subject) : new_canaries(config, subject);

@@ -111,6 +111,18 @@ long choices_from(const TrainingCount& count, long trainings) {
     return low;
 }
 
+void require_choices(const TrainingCount& count, long trials) {
+    if (const long choices = 2 * choices_from(count, trials / 2); choices < fewest_choices)
+        throw ConfigError(fmt::format(
+            "--trials: {} trials suffice for {} choices among {:g} trainings on average (allowed: "
+            "{} choices or more, by {:.0f} --trials, or by a smaller --private-choice)",
+            trials,
+            choices,
+            count.mean,
+            fewest_choices,
+            trials_for_choices(count, fewest_choices)));
+}
+
 DrawnCount drawn_counts(const AuditConfig& config) {
     const TrainingCount count = choice_count(config);
     RandomBits bits = secret_bits;
@@ -172,16 +184,7 @@ ChoiceFigures measure_choices(const VectorXd& scores,
                               const ChoiceRisks& risks) {
     ChoiceFigures figures;
     figures.count = count;
-    const long of_a_sign = std::min((signs.array() > 0).count(), (signs.array() < 0).count());
-    if (const long choices = 2 * choices_from(count, of_a_sign); choices < fewest_choices)
-        throw ConfigError(fmt::format(
-            "--trials: {} trials suffice for {} choices among {:g} trainings on average (allowed: "
-            "{} choices or more, by {:.0f} --trials, or by a smaller --private-choice)",
-            scores.size(),
-            choices,
-            count.mean,
-            fewest_choices,
-            trials_for_choices(count, fewest_choices)));
+    require_choices(count, 2 * std::min((signs.array() > 0).count(), (signs.array() < 0).count()));
     const ReleasedScores released = release_best(scores, signs, count, draw);
     figures.choices = released.scores.size();
     figures.trainings_mean =

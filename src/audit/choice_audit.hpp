@@ -28,6 +28,8 @@ inline constexpr long fewest_choices = 400;
 [[nodiscard]] long choices_from(const TrainingCount& count, long trainings);
 /// Trials of both signs for so many choices of both signs. May be above 1e18.
 [[nodiscard]] double trials_for_choices(const TrainingCount& count, long choices);
+/// @throws ConfigError for trials of both signs that suffice for fewer than fewest_choices.
+void require_choices(const TrainingCount& count, long trials);
 
 /// The number of trainings of the next choice.
 using DrawnCount = std::function<long()>;

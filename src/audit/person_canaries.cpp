@@ -47,8 +47,8 @@ VectorXd best_of_all_sides(const MatrixXd& gram) {
     return best;
 }
 
-VectorXd sides_by_turning(const MatrixXd& gram) {
-    VectorXd sides = VectorXd::Ones(gram.rows());
+/// Single signs are turned while that helps.
+VectorXd turned_sides(const MatrixXd& gram, VectorXd sides) {
     for (bool turned = true; turned;) {
         turned = false;
         for (Index a = 1; a < sides.size(); ++a) {
@@ -60,6 +60,18 @@ VectorXd sides_by_turning(const MatrixXd& gram) {
         }
     }
     return sides;
+}
+
+VectorXd sides_by_turning(const MatrixXd& gram) {
+    VectorXd best = turned_sides(gram, VectorXd::Ones(gram.rows()));
+    for (const auto& row : gram.rowwise()) {
+        VectorXd start = VectorXd::Ones(gram.rows());
+        for (Index a = 0; a < start.size(); ++a)
+            if (row(a) * row(0) < 0) start(a) = -1;
+        VectorXd sides = turned_sides(gram, std::move(start));
+        if (form_of(gram, sides) > form_of(gram, best) * clearly) best = std::move(sides);
+    }
+    return best;
 }
 
 double sensitivity_of_person(const AuditDesign& design) { return 2 * design.contribution; }

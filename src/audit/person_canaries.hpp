@@ -37,7 +37,8 @@ class PersonForm {
 };
 
 /// sigma in {-1, 1} with the largest sigma^T Gram sigma, the first one +1: all are tried for up to
-/// 16 agents, otherwise single signs are turned from +1 on while that helps.
+/// 16 agents, otherwise single signs are turned while that helps, from +1 and from the signs of
+/// every row on.
 [[nodiscard]] Eigen::VectorXd worst_sides(const Eigen::MatrixXd& gram);
 
 /// The agents of config.targets, or those of the person that somebody who sees all messages and has

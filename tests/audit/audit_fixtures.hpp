@@ -43,6 +43,15 @@ struct Sabotage {
     std::function<void(std::vector<KeyRing>&, const AuditDesign&)> seeds;
     bool clip_after_noise = false;
     bool masks_repeat = false;
+    /// Of what an agent contributes; it may look at everybody's seeds.
+    std::function<std::unique_ptr<Objective>(std::unique_ptr<Objective> inner,
+                                             const NoisePlan& plan,
+                                             std::span<const KeyRing> rings,
+                                             int agent,
+                                             const AuditDesign& design)>
+        objective;
+    bool unclipped = false;
+    DrawnCount count;  ///< of private choices
 };
 
 /// A contribution c and noise v that together are clipped: the gradient clip(c + v) - v.
@@ -84,6 +93,57 @@ class ClippedAfterNoise final : public Objective {
     std::unique_ptr<Objective> inner_;
     NoiseSource noise_;
     double clip_;
+};
+
+/// The noise of a coordinate is replaced.
+class ReplacedNoise final : public Objective {
+  public:
+    /// @param replace noise of the agent itself, and of the rings, agents x coordinates, to what
+    /// the agent adds instead.
+    using Replace = std::function<Eigen::VectorXd(const Eigen::MatrixXd& noise)>;
+    ReplacedNoise(std::unique_ptr<Objective> inner,
+                  const NoisePlan& plan,
+                  std::span<const KeyRing> rings,
+                  int agent,
+                  Replace replace)
+        : inner_(std::move(inner)),
+          noise_(plan, rings, 1),
+          agents_(static_cast<Eigen::Index>(rings.size())),
+          agent_(agent),
+          replace_(std::move(replace)) {}
+    Eigen::Index dimension() const override { return inner_->dimension(); }
+    Eigen::Index records() const override { return inner_->records(); }
+    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
+                       std::span<const Eigen::Index> rows,
+                       Eigen::Ref<Eigen::VectorXd> gradient) override {
+        inner_->mean_gradient(model, rows, gradient);
+        Eigen::MatrixXd noise(dimension(), agents_);
+        noise_.draw(0, static_cast<std::uint64_t>(rows.front()), noise);
+        gradient += replace_(noise) - noise.col(agent_);
+    }
+    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
+                              std::span<const Eigen::Index>,
+                              double,
+                              double,
+                              Eigen::Ref<Eigen::VectorXd>) override {
+        throw Error(ExitCode::other, "adjacency agent only");
+    }
+    bool record_clipping() const override { return true; }
+    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
+        return inner_->train_loss(model);
+    }
+    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
+                      Eigen::Index first,
+                      Eigen::Index stride) override {
+        return inner_->test_loss(model, first, stride);
+    }
+
+  private:
+    std::unique_ptr<Objective> inner_;
+    NoiseSource noise_;
+    Eigen::Index agents_;
+    int agent_;
+    Replace replace_;
 };
 
 /// Puts shares on the record whose masks are those of round 0.
@@ -146,11 +206,14 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
                                                             injected,
                                                             rings[static_cast<std::size_t>(u)],
                                                             config.train.plan.clip_norm);
+        if (sabotage.objective)
+            objective = sabotage.objective(std::move(objective), injected, rings, u, design);
         local.push_back(
             {u, std::move(objective), BatchSampler::in_order(config.train.plan.rounds), 1});
     }
     TrainerOptions options;
-    options.clip_norm = sabotage.clip_after_noise ? 1e6 : config.train.plan.clip_norm;
+    options.clip_norm =
+        sabotage.clip_after_noise || sabotage.unclipped ? 1e6 : config.train.plan.clip_norm;
     options.coordinates = true;
     options.steps = config.train.plan.steps;
     options.gossip = configured_gossip(config.train.plan, topography.mixing);
@@ -206,8 +269,18 @@ inline LikelihoodResult audit_pipeline(const AuditConfig& config, const Sabotage
     recorder.finish();
     wire.finish();
 
-    return analyse_likelihood(
-        views, subject.process, view, design, subject.account->delta, config.level, 2);
+    std::optional<AuditedChoice> choice;
+    if (config.private_choice)
+        choice = {choice_count(config), sabotage.count ? sabotage.count : drawn_counts(config)};
+    return analyse_likelihood(views,
+                              subject.process,
+                              view,
+                              design,
+                              subject.account->delta,
+                              config.level,
+                              2,
+                              false,
+                              choice);
 }
 
 }  // namespace sotto::test

@@ -176,8 +176,9 @@ class Drawing {
     const view = this.view;
     this.found = this.answer();
     const epsilon = this.found ? this.found.epsilon : new Float32Array(agents).fill(NaN);
-    if (!view && data.audit && data.audit.target !== undefined)
-      epsilon[data.audit.target] = data.audit.infinite ? Infinity : data.audit.epsilon_theory;
+    const asked = data.audit ? data.audit.person || [data.audit.target] : [];
+    if (!view) for (const agent of asked)
+      if (agent !== undefined) epsilon[agent] = data.audit.infinite ? Infinity : data.audit.epsilon_theory;
     this.epsilon = epsilon;
     const finite = [...epsilon].filter(Number.isFinite);
     const own = document.getElementById("own-scale").checked && finite.length > 0;

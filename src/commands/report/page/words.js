@@ -86,7 +86,8 @@ function showVerdict() {
 /// Agents that attack, as the view of an audit names them.
 function attackers() { return data.audit ? (data.audit.view.match(/\d+/g) || []).map(Number) : []; }
 function attacked(agent) {
-  return data.audit !== null && (data.audit.target === agent || (data.audit.person || []).includes(agent) || (data.audit.targets || []).some((row) => row.target === agent));
+  return data.audit !== null && (data.audit.target === agent || (data.audit.person || []).includes(agent) ||
+    (data.audit.targets || []).some((row) => row.target === agent));
 }
 
 /// What an audit's attackers found out, beside what the accountant allows.
@@ -96,7 +97,7 @@ function showAttack() {
   document.getElementById("attack").hidden = false;
   const who = attackers();
   const words = document.getElementById("attack-words");
-  const about = audit.person ? `about a person with records at ${listed(audit.person)}`
+  const about = audit.person ? `about a person at ${listed(audit.person)}`
     : audit.target === undefined ? "about the others" : `about ${nameOf(audit.target)}`;
   words.append(element("p", {}, `${who.length > 0 ? listed(who).replace(/^a/, "A") : "An outsider"} attacked ${about} (${audit.view}, ${audit.attack}, confidence ${audit.confidence}).`));
   words.append(element("p", { class: audit.consistent ? "" : "warning" }, audit.consistent
