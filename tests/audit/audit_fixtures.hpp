@@ -14,6 +14,7 @@
 #include "agent/trainer.hpp"
 #include "audit/canaries.hpp"
 #include "audit/likelihood_attack.hpp"
+#include "audit/wrapped_objective.hpp"
 #include "config/run_fixtures.hpp"
 #include "planning/configured_gossip.hpp"
 #include "trust/pair_fixtures.hpp"
@@ -55,48 +56,29 @@ struct Sabotage {
 };
 
 /// A contribution c and noise v that together are clipped: the gradient clip(c + v) - v.
-class ClippedAfterNoise final : public Objective {
+class ClippedAfterNoise final : public WrappedObjective {
   public:
     ClippedAfterNoise(std::unique_ptr<Objective> inner,
                       const NoisePlan& plan,
                       const KeyRing& ring,
                       double clip)
-        : inner_(std::move(inner)), noise_(plan, {&ring, 1}, 1), clip_(clip) {}
-    Eigen::Index dimension() const override { return inner_->dimension(); }
-    Eigen::Index records() const override { return inner_->records(); }
+        : WrappedObjective(std::move(inner)), noise_(plan, {&ring, 1}, 1), clip_(clip) {}
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
                        Eigen::Ref<Eigen::VectorXd> gradient) override {
-        inner_->mean_gradient(model, rows, gradient);
+        WrappedObjective::mean_gradient(model, rows, gradient);
         Eigen::MatrixXd noise(dimension(), 1);
         noise_.draw(0, static_cast<std::uint64_t>(rows.front()), noise);
         gradient = (gradient + noise.col(0)).cwiseMin(clip_).cwiseMax(-clip_) - noise.col(0);
     }
-    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
-                              std::span<const Eigen::Index>,
-                              double,
-                              double,
-                              Eigen::Ref<Eigen::VectorXd>) override {
-        throw Error(ExitCode::other, "adjacency agent only");
-    }
-    bool record_clipping() const override { return true; }
-    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
-        return inner_->train_loss(model);
-    }
-    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
-                      Eigen::Index first,
-                      Eigen::Index stride) override {
-        return inner_->test_loss(model, first, stride);
-    }
 
   private:
-    std::unique_ptr<Objective> inner_;
     NoiseSource noise_;
     double clip_;
 };
 
 /// The noise of a coordinate is replaced.
-class ReplacedNoise final : public Objective {
+class ReplacedNoise final : public WrappedObjective {
   public:
     /// @param replace noise of the agent itself, and of the rings, agents x coordinates, to what
     /// the agent adds instead.
@@ -106,40 +88,21 @@ class ReplacedNoise final : public Objective {
                   std::span<const KeyRing> rings,
                   int agent,
                   Replace replace)
-        : inner_(std::move(inner)),
+        : WrappedObjective(std::move(inner)),
           noise_(plan, rings, 1),
           agents_(static_cast<Eigen::Index>(rings.size())),
           agent_(agent),
           replace_(std::move(replace)) {}
-    Eigen::Index dimension() const override { return inner_->dimension(); }
-    Eigen::Index records() const override { return inner_->records(); }
     void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
                        std::span<const Eigen::Index> rows,
                        Eigen::Ref<Eigen::VectorXd> gradient) override {
-        inner_->mean_gradient(model, rows, gradient);
+        WrappedObjective::mean_gradient(model, rows, gradient);
         Eigen::MatrixXd noise(dimension(), agents_);
         noise_.draw(0, static_cast<std::uint64_t>(rows.front()), noise);
         gradient += replace_(noise) - noise.col(agent_);
     }
-    void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>&,
-                              std::span<const Eigen::Index>,
-                              double,
-                              double,
-                              Eigen::Ref<Eigen::VectorXd>) override {
-        throw Error(ExitCode::other, "adjacency agent only");
-    }
-    bool record_clipping() const override { return true; }
-    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
-        return inner_->train_loss(model);
-    }
-    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
-                      Eigen::Index first,
-                      Eigen::Index stride) override {
-        return inner_->test_loss(model, first, stride);
-    }
 
   private:
-    std::unique_ptr<Objective> inner_;
     NoiseSource noise_;
     Eigen::Index agents_;
     int agent_;

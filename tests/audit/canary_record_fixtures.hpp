@@ -10,6 +10,7 @@
 
 #include "audit/audit_fixtures.hpp"
 #include "audit/canary_record_attack.hpp"
+#include "audit/wrapped_objective.hpp"
 #include "training/local_agents.hpp"
 
 namespace sotto::test {
@@ -39,43 +40,26 @@ struct CoinSabotage {
 
 /// An agent whose records are clipped to another norm, or that divides by how many were drawn: its
 /// sum is scaled to what the trainer, which divides by the batch size, makes that of.
-class TamperedSum final : public Objective {
+class TamperedSum final : public WrappedObjective {
   public:
     TamperedSum(std::unique_ptr<Objective> inner,
                 const CoinSabotage& sabotage,
                 Eigen::Index batch_size)
-        : inner_(std::move(inner)),
+        : WrappedObjective(std::move(inner)),
           sabotage_(sabotage),
           batch_size_(static_cast<double>(batch_size)) {}
-    Eigen::Index dimension() const override { return inner_->dimension(); }
-    Eigen::Index records() const override { return inner_->records(); }
-    void mean_gradient(const Eigen::Ref<const Eigen::VectorXd>& model,
-                       std::span<const Eigen::Index> rows,
-                       Eigen::Ref<Eigen::VectorXd> gradient) override {
-        inner_->mean_gradient(model, rows, gradient);
-    }
     void clipped_gradient_sum(const Eigen::Ref<const Eigen::VectorXd>& model,
                               std::span<const Eigen::Index> rows,
                               double clip_norm,
                               double grid_step,
                               Eigen::Ref<Eigen::VectorXd> sum) override {
-        inner_->clipped_gradient_sum(
+        WrappedObjective::clipped_gradient_sum(
             model, rows, sabotage_.clip_factor * clip_norm, grid_step, sum);
         if (sabotage_.divide_by_drawn && !rows.empty())
             sum *= batch_size_ / static_cast<double>(rows.size());
     }
-    bool record_clipping() const override { return true; }
-    LossSum train_loss(const Eigen::Ref<const Eigen::VectorXd>& model) override {
-        return inner_->train_loss(model);
-    }
-    LossSum test_loss(const Eigen::Ref<const Eigen::VectorXd>& model,
-                      Eigen::Index first,
-                      Eigen::Index stride) override {
-        return inner_->test_loss(model, first, stride);
-    }
 
   private:
-    std::unique_ptr<Objective> inner_;
     CoinSabotage sabotage_;
     double batch_size_;
 };
