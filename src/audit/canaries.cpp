@@ -139,6 +139,7 @@ std::string canaries_json(const AuditDesign& design) {
 AuditDesign canaries_from_json(std::string_view text, const std::string& source) try {
     const JsonDocument document(text);
     const JsonValue json = document.root();
+    (void)json.at("format");  // what is no object is refused as another file
     const bool person = json.find("targets").has_value();
     document.require_format("sotto-canaries", person ? version_of_persons : version_of_agents);
     AuditDesign design;
