@@ -59,7 +59,7 @@ def caption_text(figure, table, size):
         parts.append(f"**Small.** Smaller than with `--full` (in brackets): {'; '.join(size.smaller())}.")
     parts += paragraphs(caption.claims, bool(caption.paper))
     if caption.notes:
-        parts.append(f"**{'Different setup' if caption.paper else 'Details'}.** {caption.notes}")
+        parts.append(f"**{'Remarks' if caption.paper else 'Details'}.** {caption.notes}")
     if caption.ours:
         parts.append(f"**Our curves.**{listed([described(text) for text in caption.ours])}")
     return "\n\n".join(capitalised(re.sub(r"(?<=\S)[ \t]+", " ", part)) for part in parts)
@@ -119,16 +119,17 @@ comparisons of equal curves, expect one to be decided by chance.
 ## What holds for all figures
 
 - The injected noise is the noise accounted for, with the same clip.
-- Weights are Metropolis, 1/(1 + larger degree), as in the published code of [W], unless stated. The papers print 1/(degree + 1), which is
+- Weights are Metropolis, 1/(1 + larger degree), as in the published code of [W], unless stated. [W] and [C] print 1/(degree + 1), which is
   not doubly stochastic on irregular graphs.
 - Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than the budget below epsilon
   36 and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
-- Step sizes are tuned for every cell, beyond the grid if the best one is at its edge.
+- Step sizes are tuned for every cell, beyond the grid if the best one is at its edge, unless stated.
 - Bands and bars are 95% intervals of the mean over seeds (Student's t), of paired differences where an axis shows differences, unless
-  stated; they decide no comparison.
+  stated; they decide no comparison. Points of a picture are arithmetic means unless stated; ratios in the text are geometric means of the
+  ratios at every seed. Where bars would cover each other, curves are drawn a little to the side.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
   aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
-  of agents a seed and withstands any one curious agent.
+  of agents (or every edge, where stated) a seed and withstands any one curious agent.
 """
 
 

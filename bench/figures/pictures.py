@@ -7,7 +7,7 @@ import common
 from rows import Row, mean_row
 
 # Variants that no paper has: pictures mark them as ours.
-OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "pairs q=3", "space-time", "exact accounting")
+OURS = ("corn horizon", "decor horizon", "pairs q=1", "pairs q=2", "pairs q=3", "space-time")
 
 
 # What curves are drawn less of where what they have in common, such as the data of a seed, hides how they differ.
@@ -23,9 +23,18 @@ def name_of(curve):
 
 def panels_of(figure, rows):
     """What is drawn of a figure."""
-    drawn = [(panel, [row for row in rows if row.panel == panel.key and row.curve not in panel.left_out
-                      and (panel.top is None or row.y <= panel.top)]) for panel in figure.panels if panel.drawn]
+    drawn = [(panel, below_top(panel, [row for row in rows if row.panel == panel.key and row.curve not in panel.left_out]))
+             for panel in figure.panels if panel.drawn]
     return [panel_of(panel, points) for panel, points in drawn if points]
+
+
+def below_top(panel, rows):
+    """The rows below the top of a panel, without curves of which only one of several points is left."""
+    if panel.top is None:
+        return rows
+    kept = [row for row in rows if row.y <= panel.top]
+    points = lambda curve, some: sum(row.curve == curve for row in some)
+    return [row for row in kept if points(row.curve, kept) > 1 or points(row.curve, rows) == 1]
 
 
 def panel_of(panel, rows):

@@ -1,23 +1,26 @@
-"""[U] Unified guarantees by matrix factorization: figure 2, what agents learn by distance."""
-import dataclasses
-
+"""[U] Unified guarantees by matrix factorization: figure 2, what agents learn about each other, by distance."""
 import running
 import verdicts
+from epsilon import mu_of
 from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told
 from rows import Row
 from verdicts import HIGHER, LOWER, SAME
 
 EGO, MASTODON, FLORENTINE = "facebook_ego_414.edges", "mastodon_servers_2020-12.edges", "florentine_families.edges"
 ER = {"topology": "erdos-renyi", "agents": 100, "edge_probability": 0.2, "graph_seed": 1}
-PAPER, OURS, THEIRS, LDP, PAIRS = "the paper's formula", "exact accounting", "Muffliato's bound", "local DP", "pairs q=1"
+BOUND, SENSITIVITY, THEIRS, LDP = "bound (12)", "sensitivity (7)", "Muffliato's bound", "local DP"
+PAIRS = "pairs q=1: Metropolis weights"
 GRAPHS = {"florentine": ("Florentine families (15)", FLORENTINE), "er": ("Erdős–Rényi, p = 0.2 (100)", None),
           "ego": ("Facebook ego 414 (148)", EGO), "fediverse": ("Mastodon servers (176)", MASTODON)}
-NEAR, FAR = 2, 3  # the paper's claims: up to this distance, from this distance
-AT = (NEAR, FAR)  # distances at which T varies
+LARGE, SMALL, OWN = ("er", "ego"), ("florentine",), ("fediverse",)  # the paper's graphs, and one in place of its fourth
+PAPERS = SMALL + LARGE
+NEAR, FAR = 2, 3  # the paper's claims: up to this distance, from this distance on
+DISTANCES = range(1, 8)
+SHOWN = 10  # rounds T of the panels by distance
 ROUNDS = [10, 30, 100, 380]
-SMALL = ("florentine",)
-TENFOLD, HUNDREDFOLD = 10, 100
+TENFOLD, TWO_ORDERS = 10, 10 ** 1.5  # two orders of magnitude, rounded to whole ones
 SAME_FACTOR = 1.01
+DELTA = 1e-30  # so small that a smallest ε tells even the smallest divergence
 
 
 def graph_options(key):
@@ -33,128 +36,155 @@ def by_distance(pairs, figure):
     return [(d, min(of), sum(of) / len(of), max(of)) for d, of in sorted(values.items())]
 
 
+# Divergences of order 2 of a pair, which are squares of mu. With noise and sensitivity 1, (12) is one.
+FIGURES_OF_PAIRS = {BOUND: lambda pair: pair["sensitivity_squared"]["abs_sum"], SENSITIVITY: lambda pair: pair["renyi_alpha2"],
+                    THEIRS: lambda pair: mu_of(pair["muffliato_bound"], DELTA) ** 2 if pair["muffliato_bound"] > 0 else 0.0}
+
+
 def base(rounds):
-    return {"noise_std": 1, "sensitivity": 1, "delta": 1e-6, "mixing": "row-stochastic", "view": "all-nodes", "rounds": rounds, "threads": 1,
-            "mechanism": "ldp"}
+    return {"noise_std": 1, "sensitivity": 1, "delta": DELTA, "mixing": "row-stochastic", "view": "all-nodes", "rounds": rounds,
+            "threads": 1, "mechanism": "ldp"}
 
 
 def over_rounds(key):
-    """The panel of a graph against T."""
+    """The panel of a graph against T, of divergences over LDP's, T."""
     return f"{key}-rounds"
+
+
+def mean_at(d, curve):
+    """The curve of a panel against T: the mean over pairs at a distance."""
+    return f"d = {d:g}: {curve}"
+
+
+def largest_at(d, curve):
+    return f"d = {d:g}, largest: {curve}"
 
 
 def measure(size):
     rows = []
     jobs = [(key, rounds) for key in GRAPHS for rounds in size["rounds"] if rounds <= size["longest"] or key in SMALL]
-    answers = running.sotto_many("account", [base(rounds) | graph_options(key) for key, rounds in jobs], lambda answer: answer)
-    for (key, rounds), answer in zip(jobs, answers):
-        for row in answer["by_distance"]:
-            divergence = row["renyi_alpha2"]
-            if row["distance"] in AT:
-                rows.append(Row(over_rounds(key), f"d = {row['distance']}: {THEIRS}", rounds, divergence["muffliato_bound"] / rounds))
-            if rounds == size["shown"]:
-                rows += [Row(key, LDP, row["distance"], divergence["ldp"]), Row(key, THEIRS, row["distance"], divergence["muffliato_bound"])]
-        # With noise and sensitivity 1, a squared sensitivity is the divergence of order 2.
-        for d, low, mean, high in by_distance(answer["pairs"], lambda pair: pair["sensitivity_squared"]["abs_sum"]):
-            if d in AT:
-                rows.append(Row(over_rounds(key), f"d = {d}: {PAPER}", rounds, mean / rounds))
-            if rounds == size["shown"]:
-                rows.append(Row(key, PAPER, d, mean, low, high))
-        if rounds == size["shown"]:
-            rows += [Row(key, OURS, d, mean, low, high) for d, low, mean, high in
-                     by_distance(answer["pairs"], lambda pair: pair["renyi_alpha2"])]
+    answers = running.sotto_many("account", [base(rounds) | graph_options(key) for key, rounds in jobs], lambda answer: answer["pairs"])
+    for (key, rounds), pairs in zip(jobs, answers):
+        for curve, figure in FIGURES_OF_PAIRS.items():
+            for d, low, mean, high in by_distance(pairs, figure):
+                rows += [Row(over_rounds(key), mean_at(d, curve), rounds, mean / rounds),
+                         Row(over_rounds(key), largest_at(d, curve), rounds, high / rounds)]
+                if rounds == SHOWN:
+                    rows.append(Row(key, curve, d, mean, low, high))
+        if rounds == SHOWN:
+            rows += [Row(key, LDP, d, rounds) for d, *_ in by_distance(pairs, lambda pair: rounds)]
     # Shared noise makes every view's covariance dense, which takes minutes on the larger graphs.
-    pairs = running.sotto_json("account", base(size["shown"]) | graph_options("florentine") | {
+    pairs = running.sotto_json("account", base(SHOWN) | graph_options("florentine") | {
         "mechanism": "pairs", "seed_groups": "edges", "mixing": "metropolis"})["pairs"]
     return rows + [Row("florentine", PAIRS, d, mean, low, high)
-                   for d, low, mean, high in by_distance(pairs, lambda pair: pair["renyi_alpha2"])]
+                   for d, low, mean, high in by_distance(pairs, FIGURES_OF_PAIRS[SENSITIVITY])]
 
 
-def all_cells(table, first, second, xs=None, margin=None):
-    """Comparisons on every graph, where neither is 0."""
-    return [(f"{GRAPHS[key][0]}, {label}", found) for key in GRAPHS
-            for label, found in table.cells(key, first, second,
-                                            lambda d: (xs is None or xs(d)) and min(table.y(key, first, d), table.y(key, second, d)) > 0,
-                                            margin)]
+def on_graphs(keys, cells_of):
+    """Cells of several graphs, labelled with the graph. cells_of(key) -> cells."""
+    return [(f"{GRAPHS[key][0]}{', ' if label else ''}{label}", found) for key in keys for label, found in cells_of(key)]
 
 
-def only_on(table, t):
-    """' (Florentine families (15) only)' where T was not tried on all graphs."""
-    on = [title for key, (title, _) in GRAPHS.items() if t in table.xs(over_rounds(key))]
-    return "" if len(on) == len(GRAPHS) else f" ({', '.join(on)} only)"
+def tighter(table, distances, expect):
+    """Whether the paper's accounting is below Muffliato's bound at these distances: by its definition and by its bound, of means and of
+    the largest over pairs."""
+    means = lambda curve: on_graphs(PAPERS, lambda key: table.cells(key, curve, THEIRS, lambda d: d in distances, SAME_FACTOR))
+    largest = lambda curve: on_graphs(PAPERS, lambda key: [
+        (f"d = {d:g}", verdicts.verdict(*(table.values(over_rounds(key), largest_at(d, one), SHOWN) for one in (curve, THEIRS)), log=True,
+                                      margin=SAME_FACTOR)) for d in table.xs(key, curve) if d in distances])
+    return [Claim(f"{curve}, {what}", cells(curve), expect) for curve in (SENSITIVITY, BOUND)
+            for what, cells in (("means over pairs", means), ("largest pair", largest))]
 
 
-def against_rounds(table, text, expect, cells_at, reading=""):
-    """A claim for every number of rounds T, which the text does not give. cells_at(panel, t) -> cells."""
-    every = sorted({t for key in GRAPHS for t in table.xs(over_rounds(key))})
-    return Readings(text, [Claim(f"{reading}T = {t:g}{only_on(table, t)}", [(f"{GRAPHS[key][0]}{', ' if label else ''}{label}", found) for key in GRAPHS
-                                               if t in table.xs(over_rounds(key)) for label, found in cells_at(over_rounds(key), t)], expect)
-                           for t in every])
+def all_rounds(table):
+    """The numbers of rounds that were computed on all of the paper's graphs."""
+    return [t for t in table.xs(over_rounds(PAPERS[0])) if all(t in table.xs(over_rounds(key)) for key in PAPERS)]
 
 
-def largest_gain(table, t, distance):
-    """The largest gain of all graphs, which 'up to' is about, as cells of the claim about every graph."""
-    found = [(gain.number, panel) for key in GRAPHS for panel in [over_rounds(key)] if t in table.xs(panel)
-             for gain in gains_at(table, panel, t, distance)]
-    return lambda panel: bool(found) and max(found)[1] == panel
+def value(table, key, curve, t):
+    return table.values(over_rounds(key), curve, t)
 
 
-def values_at(table, panel, d, curve, t):
-    return table.values(panel, f"d = {d}: {curve}", t)
+def gains(table, key, t, distances, below, at=mean_at):
+    """[(label, gain)] of (12) below Muffliato's bound or below LDP at the distances that a graph has."""
+    found = [(d, value(table, key, at(d, BOUND), t)) for d in distances if at(d, BOUND) in table.curves(over_rounds(key))]
+    return [(f"d = {d}", verdicts.ratio(value(table, key, at(d, THEIRS), t) if below == THEIRS else verdicts.exact(1), ours))
+            for d, ours in found if ours.number > 0]
 
 
-def gains_at(table, panel, t, distance):
-    """Muffliato's bound over the paper's formula at a distance, where the graph has pairs so far apart and the formula is not 0."""
-    curves = table.curves(panel)
-    if f"d = {distance}: {PAPER}" not in curves or values_at(table, panel, distance, PAPER, t).number <= 0:
-        return []
-    return [verdicts.ratio(values_at(table, panel, distance, THEIRS, t), values_at(table, panel, distance, PAPER, t))]
+def extreme(which, found):
+    """The least or the largest gain."""
+    return [which(found, key=lambda cell: cell[1].number)] if found else []
+
+
+def against(found, number):
+    return [(label, verdicts.against(gain, number, log=True)) for label, gain in found]
+
+
+BELOW = {THEIRS: "below Muffliato's bound", LDP: "below LDP"}
+
+
+def up_to_tenfold(table, t, below):
+    """The largest gain of all graphs up to NEAR, which 'up to' is about."""
+    found = [(f"{GRAPHS[key][0]}, {label}", gain) for key in PAPERS for label, gain in gains(table, key, t, [NEAR], below)]
+    return against(extreme(max, found), TENFOLD)
+
+
+def far_readings(table, keys):
+    """Whether the least gain from FAR on is two orders of magnitude."""
+    return [Claim(f"{text}, T = {t:g}", on_graphs(keys, lambda key: against(extreme(min, gains(table, key, t, DISTANCES[FAR - 1:], below)),
+                                                                            TWO_ORDERS)), (HIGHER, SAME))
+            for below, text in BELOW.items() for t in all_rounds(table)]
 
 
 def caption(table, size):
-    gain_cells = lambda panel, t, d, least: [("", verdicts.against(gain, least, log=True)) for gain in gains_at(table, panel, t, d)]
-    near = lambda panel, t: gain_cells(panel, t, NEAR, TENFOLD) if largest_gain(table, t, NEAR)(panel) else []
-    over_muffliato = against_rounds(table, "", (HIGHER, SAME), lambda panel, t: gain_cells(panel, t, FAR, HUNDREDFOLD),
-                                    "below Muffliato's bound, ")
-    over_local = against_rounds(table, "", (HIGHER, SAME), lambda panel, t: [
-        ("", verdicts.against(verdicts.ratio(verdicts.exact(1), values_at(table, panel, FAR, PAPER, t)), HUNDREDFOLD, log=True))
-        for _ in gains_at(table, panel, t, FAR)], "below LDP, ")
-    over_ldp = lambda panel, t: [("", verdicts.verdict(values_at(table, panel, NEAR, THEIRS, t), verdicts.exact(1), log=True, margin=SAME_FACTOR))]
+    over_ldp = lambda t: on_graphs(PAPERS, lambda key: [("", verdicts.verdict(value(table, key, mean_at(NEAR, THEIRS), t), verdicts.exact(1),
+                                                                             log=True, margin=SAME_FACTOR))])
     return Caption(
         paper="Rényi divergence (α = 2) of DP-D-SGD by graph distance: minimum, mean and maximum over pairs. Graphs: Erdős–Rényi (100, p = "
               "0.2), Facebook ego (148), PeerTube (271), Florentine families (15). T is not in the text.",
-        setting=f"`sotto account --view all-nodes`, K = 1, noise and sensitivity 1, row-stochastic weights as in the paper's equations; means "
-                f"over pairs, bars from minimum to maximum. The paper's formula is (12), a sum of absolute values; the exact figure is the "
-                f"maximum over contributions. First four panels: T = {size['shown']}. Others: divergence over that of LDP, T, against T "
-                f"(above {size['longest']} rounds on the smallest graph only, for its time).",
+        setting=f"`sotto account --view all-nodes`, K = 1, noise and sensitivity 1, row-stochastic weights as in the paper's equations, one "
+                f"Erdős–Rényi graph. Sensitivity (7) is the paper's Definition 7, the maximum over contributions; (12) is its bound, which "
+                f"Theorem 8 uses. (a) to (d): T = {SHOWN}, means over pairs with bars from the smallest to the largest pair. (e) to (h): the "
+                f"mean divergence at a distance divided by T, the divergence of LDP, for several T; on all graphs up to T = "
+                f"{size['longest']}, beyond on the smallest only, which enters no comparison.",
         claims=[
-            Readings(f"its accounting is tighter than Muffliato's bound at all distances (means, T = {size['shown']})",
-                     [Claim("the sum of absolute values (12)", all_cells(table, PAPER, THEIRS), (LOWER,)),
-                      Claim("the largest over contributions, of which (12) is a bound", all_cells(table, OURS, THEIRS), (LOWER,))]),
-            against_rounds(table, f"Muffliato's bound does not improve on LDP up to distance {NEAR}: at {NEAR}, over LDP's (margin: factor "
-                                  f"{SAME_FACTOR:g})", (SAME,), over_ldp),
-            against_rounds(table, f"up to distance {NEAR} gains over Muffliato's bound reach an order of magnitude: the largest at {NEAR}, "
-                                  f"against {TENFOLD}", (HIGHER, SAME), near),
-            dataclasses.replace(over_muffliato, text=f"from distance {FAR} on reductions are at least two orders of magnitude: at {FAR}, where "
-                                                     f"they are least, against {HUNDREDFOLD}",
-                                readings=[*over_muffliato.readings, *over_local.readings]),
-        ],
-        notes="the Mastodon servers take the place of PeerTube. For training these figures hold only if gradients do not carry others' "
-              "data on ([views](accounting.md#views)).",
-        ours=[Told(f"exact figure against the formula, means, where they differ (T = {size['shown']})",
-                   [cell for cell in all_cells(table, OURS, PAPER) if cell[1].word != SAME]),
-              Told("Florentine families, exact: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages, "
-                   "Metropolis weights) against independent noise",
-                   table.cells("florentine", PAIRS, OURS))])
+            Readings(f"its accounting is tighter than Muffliato's bound at all distances: from {NEAR} on (T = {SHOWN}, margin: factor "
+                     f"{SAME_FACTOR:g})", tighter(table, DISTANCES[NEAR - 1:], (LOWER,))),
+            Readings(f"at distance 1, where both are close to LDP, it is not looser (T = {SHOWN}, same margin)",
+                     tighter(table, [1], (LOWER, SAME))),
+            Readings(f"Muffliato's bound does not improve on LDP up to distance {NEAR}: its mean at {NEAR} against LDP's divergence (margin: "
+                     f"factor {SAME_FACTOR:g})", [Claim(f"T = {t:g}", over_ldp(t), (SAME,)) for t in all_rounds(table)]),
+            Readings(f"up to distance {NEAR} (12) gains up to an order of magnitude: the largest gain of means at {NEAR}, against {TENFOLD}",
+                     [Claim(f"{text}, T = {t:g}", up_to_tenfold(table, t, below), (HIGHER, SAME))
+                      for below, text in BELOW.items() for t in all_rounds(table)]),
+            *[Readings(f"from distance {FAR} on reductions are at least two orders of magnitude, {' and '.join(GRAPHS[key][0] for key in keys)}: "
+                       f"the least gain of means from {FAR} on, against {TWO_ORDERS:.3g}, which rounds to two orders",
+                       far_readings(table, keys)) for keys in (LARGE, SMALL)]],
+        notes="the Mastodon servers take the place of PeerTube and enter no comparison with the paper. Theorem 8 is stated for gradients "
+              "chosen adaptively. For partial views, as here, the figures hold for gradients that are fixed in advance; gradients that "
+              "carry on what an agent received reveal more ([views](accounting.md#views)).",
+        ours=[*[Told(f"gain of the largest pair, the guarantee, below LDP from distance {FAR} on, where it is least, against the same (T = {t:g})",
+                     on_graphs(GRAPHS, lambda key: against(extreme(min, gains(table, key, t, DISTANCES[FAR - 1:], LDP, largest_at)), TWO_ORDERS))
+                     if t in table.xs(over_rounds("fediverse")) else []) for t in all_rounds(table)[-1:]],
+              Told(f"sensitivity (7) against (12), means over pairs (T = {SHOWN}, margin: factor {SAME_FACTOR:g})",
+                   on_graphs(GRAPHS, lambda key: table.cells(key, SENSITIVITY, BOUND, margin=SAME_FACTOR))),
+              Told("Mastodon servers: (12) against Muffliato's bound, means over pairs", table.cells("fediverse", BOUND, THEIRS, margin=SAME_FACTOR)),
+              Told("Florentine families: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages) with Metropolis "
+                   "weights against independent noise with the paper's row-stochastic weights, means of (7)",
+                   table.cells("florentine", PAIRS, SENSITIVITY))])
 
 
-FIGURES = [
-    Figure("U2", "what agents learn about each other, by distance",
-           [Panel(key, title, ("distance", "graph distance"), ("renyi", "Rényi divergence, α = 2"), "d", log_y=True, bars=True,
-                  ticks=[1, 2, 3, 4, 5, 6, 7])
-            for key, (title, _) in GRAPHS.items()]
-           + [Panel(over_rounds(key), title, ("rounds", "rounds T"), ("renyi_over_ldp", "divergence over LDP's"), "T", log_x=True, log_y=True,
-                    ticks=ROUNDS) for key, (title, _) in GRAPHS.items()],
-           measure, caption, needs=(FLORENTINE, EGO, MASTODON),
-           sizes={"rounds": Sized("T", ROUNDS, ROUNDS, [3, 6]), "shown": Sized("T of the first panels", 10, 10, 3),
-                  "longest": Sized("T on all graphs, up to", 30, 100, 6)})]
+def panels():
+    letters = iter("abcdefgh")
+    by_d = [Panel(key, f"({next(letters)}) {title}, T = {SHOWN}", ("distance", "graph distance d"), ("renyi", "Rényi divergence, α = 2"), "d",
+                  log_y=True, bars=True, ticks=list(DISTANCES)) for key, (title, _) in GRAPHS.items()]
+    far = tuple(mean_at(d, curve) for d in DISTANCES for curve in FIGURES_OF_PAIRS if d not in (NEAR, FAR) or curve == SENSITIVITY)
+    largest = tuple(largest_at(d, curve) for d in DISTANCES for curve in FIGURES_OF_PAIRS)
+    by_t = [Panel(over_rounds(key), f"({next(letters)}) {title}, over rounds", ("rounds", "rounds T"), ("renyi_over_ldp", "divergence / that of LDP"),
+                  "T", log_x=True, log_y=True, ticks=ROUNDS, left_out=far + largest) for key, (title, _) in GRAPHS.items()]
+    return by_d + by_t
+
+
+FIGURES = [Figure("U2", "what agents learn about each other, by distance", panels(), measure, caption, needs=(FLORENTINE, EGO, MASTODON),
+                  sizes={"rounds": Sized("T", ROUNDS, ROUNDS, [SHOWN]), "longest": Sized("T on all graphs, up to", 30, 100, SHOWN)})]

@@ -117,6 +117,32 @@ TEST(Picture, GrowsWithItsRowsOfBars) {
         << picture_script("x.svg", panels);
 }
 
+/// How many of the panels have an axis of losses from 0.94 to 2.56, which holds 1 to 2.5.
+int with_axis_of_all(const std::string& script) { return count(script, "set yrange [0.94:2.56]"); }
+
+TEST(Picture, HasOneAxisForPanelsOfOneNameUnlessOneWouldUseLessThanHalfOfIt) {
+    std::vector<PicturePanel> panels(
+        3, {.title = "", .x = "", .y = "loss", .curves = {{"a", {{0, 1}, {1, 2.5}}}}});
+    panels[1].curves[0].points = {{0, 1.2}, {1, 2.1}};
+    panels[2].curves[0].points = {{0, 1.1}, {1, 2.4}};
+    EXPECT_EQ(with_axis_of_all(picture_script("x.svg", panels)), 3);
+    panels[2].curves[0].points = {{0, 1.1}, {1, 1.3}};
+    EXPECT_EQ(with_axis_of_all(picture_script("x.svg", panels)), 2) << "those side by side";
+    panels[1].y = "accuracy";
+    EXPECT_EQ(with_axis_of_all(picture_script("x.svg", panels)), 1) << "of another name";
+}
+
+TEST(Picture, OfRowsOnALogarithmicAxisHasPointsInsteadOfBars) {
+    std::vector<PicturePanel> panels = bars();
+    panels[0].curves = {{"a", {{0, 10, 5, 20}, {1, 1000}}}, {"b", {{0, 0.1}, {1, infinity}}}};
+    EXPECT_TRUE(contains(picture_script("x.svg", panels), "with boxxyerror"));
+    panels[0].log_x = true;
+    const std::string script = picture_script("x.svg", panels);
+    EXPECT_FALSE(contains(script, "with boxxyerror")) << script;
+    EXPECT_TRUE(contains(script, "set logscale x")) << script;
+    EXPECT_TRUE(contains(script, "set ytics ('ldp' 0")) << script;
+}
+
 TEST(Picture, LeavesOutWhatCannotBeDrawn) {
     PicturePanel panel;
     panel.curves = {{"a", {{1, infinity}, {2, not_a_number}, {3, 0}, {4, 5, 0, infinity}, {9, 6}}},
