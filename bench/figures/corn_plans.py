@@ -85,34 +85,30 @@ def both_panels(curves, size):
             ("p", [*curves, "pairs q=1"], by_probability(size))]
 
 
-def effective_claim(table, panel, what, text):
-    """Both papers: correlation becomes more effective as the axis of the panel, ε or p, increases. Compares what LDP has with what
-    DECOR and CorN have at both ends, as a ratio and as a difference."""
-    readings = []
-    for how, name in ((verdicts.ratio, "over"), (verdicts.difference, "less")):
-        cells = []
+def effective_claims(table):
+    """Both papers: correlation becomes more effective as ε and p increase. Compares both ends of each axis: the noise itself, and what LDP
+    has over it."""
+    found = []
+    for panel, symbol in (("epsilon", "ε"), ("p", "p")):
+        cells = {"noise": [], "ratio": []}
         for curve in ("decor", "corn one-step"):
             xs = table.xs(panel, curve, "ldp")
-            at = lambda x: how(table.values(panel, "ldp", x), table.values(panel, curve, x))
-            cells.append((f"`{curve}` at {table.label(panel, xs[-1])} against {xs[0]:g}",
-                          verdicts.verdict(at(xs[-1]), at(xs[0]), log=how is verdicts.ratio)))
-        readings.append(Claim(f"LDP's {what} {name} theirs", cells, (HIGHER,)))
-    return Readings(text, readings)
-
-
-def effective_claims(table):
-    return [effective_claim(table, panel, "noise", f"as {symbol} increases, correlated noise becomes more effective (losses of trained "
-                                                   f"models: C3, C4)") for panel, symbol in (("epsilon", "ε"), ("p", "p"))]
+            label = f"`{curve}` at {table.label(panel, xs[-1])} against {xs[0]:g}"
+            at = lambda x: table.values(panel, curve, x)
+            over = lambda x: verdicts.ratio(table.values(panel, "ldp", x), at(x))
+            cells["noise"].append((label, verdicts.by_graph(at(xs[-1]), at(xs[0]), log=True)))
+            cells["ratio"].append((label, verdicts.by_graph(over(xs[-1]), over(xs[0]), log=True)))
+        found.append(Readings(f"as {symbol} increases, correlation becomes more effective",
+                              [Claim("their noise falls", cells["noise"], (LOWER,)),
+                               Claim("LDP's noise over theirs grows", cells["ratio"], (HIGHER,))]))
+    return found
 
 
 def gap_claim(table, panel, text):
-    """The gap between DECOR and CorN is largest on sparse graphs: every p up to SPARSE against every larger p, as a ratio and as a
-    difference."""
-    xs = table.xs(panel, "decor", "corn one-step")
-    dense = [x for x in xs if x > SPARSE]
-    return Readings(text, [Claim(reading, [cell for x in xs if x <= SPARSE for cell in table.gap_cells(
-        panel, "decor", "corn one-step", x, dense, as_difference)], (HIGHER,))
-        for reading, as_difference in (("as a ratio, which a logarithmic axis shows", False), ("as a difference", True))])
+    """The gap between DECOR and CorN is largest on sparse graphs: the smallest p against the largest, as a ratio and as a difference."""
+    sparse, *_, dense = table.xs(panel, "decor", "corn one-step")
+    return Readings(text, [Claim(reading, table.gap_cells(panel, "decor", "corn one-step", sparse, [dense], as_difference), (HIGHER,))
+                           for reading, as_difference in (("as a ratio", False), ("as a difference", True))])
 
 
 # --- C1: noise left after mixing ----------------------------------------------------------------------------------------
@@ -150,7 +146,9 @@ def caption_c1(table, size):
     return Caption(
         paper="the noise left after one mixing step, Tr(W R Wᵀ), of CorN, DECOR and LDP against ε (p = 0.5), p (ε = 10) and n (p = 0.5, "
               "ε = 10), log scale.",
-        setting=f"the same, in units of the gradient squared: {setting_text(size)}.",
+        setting=f"the same, in units of the gradient squared, drawn over LDP's: {setting_text(size)}. (a) to (c) are in the table with `cdp` "
+                f"too; `pairs q=1` has two budgets in (a), since only the scale differs, and at most {size['pairs_agents']} agents in (c), for "
+                f"its time. (d): Tr(M R), where M sums how much of every message is left in the models over {HORIZON} rounds.",
         claims=[
             Claim("LDP has the highest variance: DECOR is nowhere above it", everywhere("decor", "ldp"), (LOWER, NOT_ABOVE)),
             Claim("LDP has the highest variance: CorN is below it", everywhere("corn one-step", "ldp"), (LOWER,)),
@@ -161,15 +159,14 @@ def caption_c1(table, size):
                   (LOWER,)),
             Claim(f"at p = 1 CorN and DECOR are nearly the same (margin: factor {SOLVED:g})",
                   table.graphs("p", "corn one-step", "decor", at_one, margin=SOLVED), (SAME,)),
-            gap_claim(table, "p", f"the gap between DECOR and CorN is largest on sparse graphs (p ≤ {SPARSE:g} against denser ones)"),
+            gap_claim(table, "p", "the gap between DECOR and CorN is particularly large on sparse graphs"),
         ],
-        notes=f"every curve of one calibration is 1/ε² times a number, so ε changes no ratio. Curves with the `paper` calibration end "
-              f"below ε = {PAPER_LIMIT}, beyond which it would spend more than it says, and sotto refuses it "
-              f"([accounting](accounting.md)).",
+        notes=f"every curve of the `paper` calibration is 1/ε² times a number, so ε changes no ratio. These curves end below ε = "
+              f"{PAPER_LIMIT}, beyond which it would spend more than it says, and sotto refuses it ([accounting](accounting.md)).",
         ours=[
             Told("graphs on which DECOR's pairs of neighbours leave as much noise as LDP", [], table.equal_graphs("p", "decor", "ldp")),
             Told(f"`{EXACT}` against `corn one-step`", table.graphs("epsilon", EXACT, "corn one-step")),
-            Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, which withstands none",
+            Told("`pairs q=1`, which withstands any curious agent, against `corn one-step`, CorN with one seed, which withstands none",
                  table.graphs("p", "pairs q=1", "corn one-step")),
             Told("`pairs q=1` against `decor`, planned against outsiders only", table.graphs("p", "pairs q=1", "decor")),
             Told(f"(d), the noise of {HORIZON} rounds: `corn horizon` against `corn one-step`",
@@ -179,13 +176,15 @@ def caption_c1(table, size):
 
 
 SURVIVING = ("surviving_noise", "Tr(W R Wᵀ)")
+OVER_LDP = {"log_y": True, "over": "ldp"}
 C1 = Figure(
     "C1", "noise left after mixing, against ε, p and n",
-    [Panel("epsilon", f"(a) p = {PROBABILITY:g}", EPSILON_PANEL, SURVIVING, "ε", log_x=True, log_y=True, ticks=EPSILON_TICKS),
-     Panel("p", f"(b) ε = {EPSILON}", PROBABILITY_PANEL, SURVIVING, "p", log_y=True, ticks=PROBABILITIES),
-     Panel("n", f"(c) p = {PROBABILITY:g}, ε = {EPSILON}", ("agents", "agents n"), SURVIVING, "n", log_y=True),
+    [Panel("epsilon", f"(a) p = {PROBABILITY:g}", EPSILON_PANEL, SURVIVING, "ε", log_x=True, ticks=EPSILON_TICKS,
+           left_out=("cdp", CDP_EXACT), **OVER_LDP),
+     Panel("p", f"(b) ε = {EPSILON}", PROBABILITY_PANEL, SURVIVING, "p", ticks=PROBABILITIES, left_out=("cdp", CDP_EXACT), **OVER_LDP),
+     Panel("n", f"(c) p = {PROBABILITY:g}, ε = {EPSILON}", ("agents", "agents n"), SURVIVING, "n", left_out=("cdp", CDP_EXACT), **OVER_LDP),
      Panel("late", f"(d) ε = {EPSILON}, all noise of {HORIZON} rounds", PROBABILITY_PANEL,
-           ("surviving_noise_200", f"Tr(M R), {HORIZON} rounds"), "p", log_y=True, ticks=PROBABILITIES)],
+           ("surviving_noise_200", f"Tr(M R), {HORIZON} rounds"), "p", ticks=PROBABILITIES, **OVER_LDP)],
     measure_c1, caption_c1,
     sizes=SIZES | {"agents": Sized("n", list(range(10, 101, 10)), list(range(10, 101, 5)), [10, 30]),
                    "pairs_agents": Sized("n of pairs q=1, up to", 30, 50, 10)})

@@ -5,7 +5,7 @@ import running
 from corn_plans import AGENTS, BUDGET, EPSILON, PROBABILITY
 from figure import Caption, Claim, Figure, Panel, Sized, Told
 from rows import Row, mean_row
-from verdicts import HIGHER, SAME, verdict
+from verdicts import SAME, verdict
 
 COALITIONS = [0, 1, 2]
 EVERY_PAIR, LDP = "a seed for every pair (190)", "no shared seed (ldp)"
@@ -74,16 +74,16 @@ def caption(table, size):
                 f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Seeds belong to m "
                 f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. Margin: {SOLVED:g}, to which "
                 f"plans are certified.",
-        claims=[
-            Claim("with disjoint groups and q = 0, more seeds leave no less noise", steps, (HIGHER, SAME)),
-            Claim("m = n is LDP", at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,)),
-        ],
-        notes="every agent has its own private variance, which leaves no more noise than the paper's common one. Dividing by LDP's noise "
-              "removes the effect of ε, T and C.",
+        claims=[Claim("m = n is LDP (each agent alone holds its seed, so q does not matter)",
+                      at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,))],
+        notes="the variance of the independent noise may differ between agents, which leaves no more noise than the paper's common one. "
+              "Dividing by LDP's noise removes the effect of ε, T and C. The curve of windows of 10 goes up and down with the parity of m; for "
+              "even m they are pairs of complements. DECOR, a special case of the paper with a seed per edge, is in C1.",
         ours=[
+            Told("disjoint groups, q = 0, from each m to the next", steps),
             Told(f"one seed for all (m = {first:g}) less LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),
-            Claim("against one curious agent (q = 1) disjoint groups are worth nothing: noise left, less LDP's",
-                  table.cells("q1", "disjoint blocks", LDP, margin=SOLVED), (SAME,)),
+            Told("against one curious agent (q = 1) disjoint groups leave as much noise as LDP: noise left, less LDP's",
+                 table.cells("q1", "disjoint blocks", LDP, margin=SOLVED)),
             Told("overlapping groups help if no agent holds every seed of another: noise left, less LDP's",
                  [cell for panel in panels if panel != "q0" for name in overlapping for cell in at_last(panel, name)]),
             Told("a seed for every pair: noise left, less LDP's",

@@ -51,7 +51,7 @@ class Panel:
     """One set of axes. x and y: (name in the CSV, label). symbol: of x, in sentences. ticks: marks of the x axis, or {value: word}
     for categories. top: points above are not drawn. bars: draw intervals as bars. joined: draw lines between points. drawn: in the
     picture, not only in the table. left_out: curves that are only in the table. names: {curve: its name in the picture}. against: the
-    curve whose value every curve is drawn less of, paired by seed (without: see pictures.py). rows: {value of x: word} for points
+    curve whose value every curve is drawn less of, paired by seed (without: see pictures.py); over: divided by. rows: {value of x: word} for points
     beside words, from top to bottom; log_y is then about the axis below them."""
     key: str
     title: str
@@ -68,6 +68,7 @@ class Panel:
     left_out: tuple = ()
     names: dict = dataclasses.field(default_factory=dict)
     against: str | None = None
+    over: str | None = None
     rows: dict | None = None
 
 

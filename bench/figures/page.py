@@ -92,7 +92,7 @@ are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat 
 |---|---|
 | `deploy/figures list` | names all figures |
 | `deploy/figures NAME...` | makes these, or `all` (those below took {minutes:.0f} minutes) |
-| `--full` | takes the papers' sizes: hours, C5 far longer |
+| `--full` | takes the papers' sizes where hours allow (each section says what is smaller) |
 | `--out DIR` | writes to DIR and DIR.md |
 | `--redraw` | makes pictures and page again from the tables |
 | `--check-mpi` | repeats one training with one MPI rank per agent and compares bits |
@@ -110,6 +110,10 @@ their differences or, on a logarithmic axis with positive values, of their ratio
 - lower or higher: the interval is not within the margin, and excludes 0;
 - not decided: otherwise.
 
+Plans do not depend on chance but on the graph, and are compared on every graph: not above (not below) is lower (higher) on some graphs and
+the same on the others; different by graph is anything else. In brackets are then the smallest and the largest graph's.
+
+
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
 Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
 under every plausible reading, and if these come out differently, it depends on how it is read.
@@ -119,17 +123,18 @@ comparisons of equal curves, expect one to be decided by chance.
 ## What holds for all figures
 
 - The injected noise is the noise accounted for, with the same clip.
-- Weights are Metropolis, 1/(1 + larger degree), as in the published code of [W], unless stated. [W] and [C] print 1/(degree + 1), which is
-  not doubly stochastic on irregular graphs.
-- Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which at delta 1e-5 spends less than the budget below epsilon
-  36 and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
+- Weights are Metropolis, 1/(1 + larger degree), as in the published code of [W], unless stated. [W] and [C] name Metropolis-Hastings weights and
+  print 1/(degree + 1), which is not doubly stochastic on irregular graphs.
+- Calibration: `exact` is sotto's default. `paper` is the papers' closed form, which [W] states for epsilon up to log(1/delta) = 11.5, and which at
+  delta 1e-5 spends less than the budget below epsilon 36 and more above. `rdp` inverts Theorem 2 of [W], as its published code does.
 - Step sizes are tuned for every cell, beyond the grid if the best one is at its edge, unless stated.
 - Bands and bars are 95% intervals of the mean over seeds (Student's t), of paired differences where an axis shows differences, unless
   stated; they decide no comparison. Points of a picture are arithmetic means unless stated; ratios in the text are geometric means of the
   ratios at every seed. Where bars would cover each other, curves are drawn a little to the side.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
-  aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`, which gives every pair
-  of agents (or every edge, where stated) a seed and withstands any one curious agent.
+  aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`: problem (10) of [C]
+  with a seed for every pair of agents (or every edge, where stated), which withstands any one curious agent; in W1, C1 and C2 it minimises
+  the noise of one step, in trainings that of 200 rounds.
 """
 
 

@@ -38,15 +38,15 @@ def below_top(panel, rows):
 
 
 def panel_of(panel, rows):
-    against = panel.against or hidden_reference(panel, rows)
-    rows = paired(rows, against) if against else rows
+    against = panel.against or (None if panel.over else hidden_reference(panel, rows))
+    rows = paired(rows, against, lambda y, of: y - of) if against else paired(rows, panel.over, lambda y, of: y / of) if panel.over else rows
     words = panel.rows or (panel.ticks if isinstance(panel.ticks, dict) else {})
     place = {x: k for k, x in enumerate(words)}
     curves = {}
     for row in rows:
         ends = [] if row.low is None else [row.low, row.high]
         curves.setdefault(name_of(panel.names.get(row.curve, row.curve)), []).append([place.get(row.x, row.x), row.y, *ends])
-    y = f"{panel.y[1]}\nless that of '{against}'" if against else panel.y[1]
+    y = panel.y[1] + (f"\nless that of '{against}'" if against else f"\nover that of '{panel.over}'" if panel.over else "")
     if panel.rows:
         return {"title": panel.title, "x": y, "y": "", "log_x": panel.log_y, "rows": list(words.values()), "curves": curves}
     axis = {"columns": list(words.values()), "x": ""} if words else {"marks": panel.ticks or [], "x": panel.x[1]}
@@ -64,11 +64,11 @@ def hidden_reference(panel, rows):
     return REFERENCE if all({seed for seed, _ in row.seeds or ()} == known.get(row.x, "none") for row in rows) else None
 
 
-def paired(rows, against):
-    """Every row less the one of a curve at its place: means and intervals of the differences of seeds. That curve itself is zero."""
+def paired(rows, against, how):
+    """Every row with how(its value, that of a curve at its place): means and intervals over seeds. That curve itself has no interval."""
     of = {row.x: dict(row.seeds) for row in rows if row.curve == against}
-    less = lambda row: {seed: value - of[row.x][seed] for seed, value in row.seeds}
-    return [Row(row.panel, row.curve, row.x, 0.0) if row.curve == against else mean_row(row.panel, row.curve, row.x, less(row))
+    each = lambda row: {seed: how(value, of[row.x][seed]) for seed, value in row.seeds}
+    return [Row(row.panel, row.curve, row.x, how(1.0, 1.0)) if row.curve == against else mean_row(row.panel, row.curve, row.x, each(row))
             for row in rows if row.x in of]
 
 
