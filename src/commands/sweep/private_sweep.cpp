@@ -196,34 +196,59 @@ ChoicePlan plan_choice(const SweepConfig& config,
     return plan;
 }
 
-std::vector<std::size_t> draw_choice(const SweepConfig& config,
-                                     const std::vector<SweepCell>& cells) {
+namespace {
+
+/// The draws of DIR/draws.json.
+std::vector<std::size_t> read_draws(const SweepConfig& config,
+                                    const std::vector<SweepCell>& cells) {
     const fs::path file = draws_file(config);
-    if (fs::exists(choice_file(config)))
-        throw ConfigError(
-            fmt::format("output: {} says that the choice has been made; one more reveals more (use "
-                        "another --output, and add the epsilons and deltas of both)",
-                        choice_file(config).string()));
-    const std::string digest = digest_of(config, cells);
-    const std::size_t configurations = configurations_of(cells).size();
-    if (!fs::exists(file)) {
-        const Json json{{"format", "sotto-private-choice"},
-                        {"of", digest},
-                        {"drawn", draw_configurations(count_of(config), configurations)}};
-        write_file_atomically(file, to_text(json), Readers::owner);
-    }
     const std::string text = read_file(file);
     const JsonDocument document(text);
-    if (document.root().at("of").text() != digest)
+    if (document.root().at("of").text() != digest_of(config, cells))
         throw ConfigError(
             fmt::format("output: {} holds a choice among other trainings; use another --output",
                         config.directory.string()));
     std::vector<std::size_t> drawn;
     for (const int number : document.root().at("drawn").integers())
         drawn.push_back(static_cast<std::size_t>(number));
-    if (drawn.empty() || std::ranges::max(drawn) >= configurations)
+    if (drawn.empty() || std::ranges::max(drawn) >= configurations_of(cells).size())
         throw DataError(fmt::format("{}: it is damaged", file.string()));
     return drawn;
+}
+
+/// Removes runs and outcomes of all trainings that were drawn, and the draws as the last.
+void remove_unreleased(const SweepConfig& config,
+                       const SweepCell& drawn,
+                       const SweepFolder& folder) {
+    for (const SweepTraining& training : drawn_trainings(config, {drawn})) {
+        folder.discard_run(training);
+        folder.forget(training);
+    }
+    fs::remove(draws_file(config));
+}
+
+}  // namespace
+
+std::vector<std::size_t> draw_choice(const SweepConfig& config,
+                                     const std::vector<SweepCell>& cells,
+                                     const SweepFolder& folder) {
+    const fs::path file = draws_file(config);
+    if (fs::exists(choice_file(config))) {
+        if (fs::exists(file))  // the choice was made, and nothing removed yet
+            remove_unreleased(config, drawn_cell(cells, read_draws(config, cells)), folder);
+        throw ConfigError(
+            fmt::format("output: {} says that the choice has been made; one more reveals more (use "
+                        "another --output, and add the epsilons and deltas of both)",
+                        choice_file(config).string()));
+    }
+    if (!fs::exists(file)) {
+        const Json json{
+            {"format", "sotto-private-choice"},
+            {"of", digest_of(config, cells)},
+            {"drawn", draw_configurations(count_of(config), configurations_of(cells).size())}};
+        write_file_atomically(file, to_text(json), Readers::owner);
+    }
+    return read_draws(config, cells);
 }
 
 void hide_held_out(SweepOutcome& outcome, double deviation) {
@@ -261,11 +286,7 @@ ChosenTraining release_choice(const SweepConfig& config,
                 fs::copy_file(model, to / name, fs::copy_options::overwrite_existing);
             }
     write_file_atomically(choice_file(config), choice_json(config, chosen));
-    for (const SweepRow& each : result.validation) {
-        folder.discard_run(each.training);
-        folder.forget(each.training);
-    }
-    fs::remove(draws_file(config));
+    remove_unreleased(config, cell, folder);
     return chosen;
 }
 

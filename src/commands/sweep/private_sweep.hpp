@@ -27,9 +27,11 @@ namespace sotto {
 /// The drawn configurations, which stay the same when a stopped sweep goes on. Process 0 only.
 /// The file DIR/draws.json is secret, as is the number of trainings, until the choice is made.
 /// @return numbers of configurations, as in `drawn_cell`; at least one.
-/// @throws ConfigError if the folder holds a choice that has been made, or one among others.
+/// @throws ConfigError if the folder holds a choice that has been made, of which it then removes
+/// what a process left that ended before release_choice did; or a choice among others.
 [[nodiscard]] std::vector<std::size_t> draw_choice(const SweepConfig& config,
-                                                   const std::vector<SweepCell>& cells);
+                                                   const std::vector<SweepCell>& cells,
+                                                   const SweepFolder& folder);
 
 /// Metrics of a training beside sweep_metrics().
 inline constexpr const char* noisy_accuracy_name = "test_accuracy_with_noise";

@@ -143,7 +143,7 @@ class SweepRunner {
             if (!leader()) return;
             for (const char* folder : {"trainings", "runs", "claims"})
                 fs::permissions(config_.directory / folder, fs::perms::owner_all);
-            for (const std::size_t drawn : draw_choice(config_, cells_))
+            for (const std::size_t drawn : draw_choice(config_, cells_, *folder_))
                 words += fmt::format("{} ", drawn);
         });
         std::istringstream numbers(network_.broadcast(words, most_document_bytes));

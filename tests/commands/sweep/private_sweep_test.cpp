@@ -132,6 +132,22 @@ TEST(PrivateSweep, GoesOnWithTheSameDrawsAfterItWasStopped) {
     EXPECT_EQ(finished.cells.front().candidates, stopped.cells.front().candidates);
 }
 
+TEST(PrivateSweep, RemovesWhatAProcessLeftThatEndedRightAfterTheChoice) {
+    const TemporaryFolder folder;
+    const SweepConfig config = private_sweep(folder);
+    const fs::path runs = config.directory / "runs", outcomes = config.directory / "trainings";
+    (void)choose(config, [&] { return !fs::is_empty(outcomes); });
+    ASSERT_FALSE(fs::is_empty(runs));
+    fs::create_directory(config.directory / "released");
+    write_file_atomically(config.directory / "released" / "choice.json", "{}");
+    test::expect_contains(test::message_of<ConfigError>([&] { (void)choose(config); }),
+                          "the choice has been made");
+    EXPECT_TRUE(fs::is_empty(runs));
+    EXPECT_TRUE(fs::is_empty(outcomes));
+    EXPECT_FALSE(fs::exists(config.directory / "draws.json"));
+    EXPECT_EQ(std::ssize(runs_in(config.directory)), 1) << "what peers have seen stays counted";
+}
+
 TEST(PrivateSweep, OtherTrainingsInItsFolderAreRefused) {
     const TemporaryFolder folder;
     SweepConfig config = private_sweep(folder);
