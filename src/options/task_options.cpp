@@ -27,10 +27,11 @@ AllowedValues task_words() {
 std::vector<Option<TaskConfig>> model_options() {
     return {{{.name = "task",
               .common = true,
-              .help = "{}, or FILE.so (a task of your own); " + task_defaults_text(),
+              .help = "{}, or FILE.so (a task of your own)",
               .details = R"(
 [Tasks](../tasks.md) explains what they learn and what that means for the guarantee. `config.ini` keeps the defaults
-that were used.)",
+that were used. The task )" +
+                         task_defaults_text() + ".",
               .ranks_must_agree = true,
               .peers_may_set = false,
               .describes_data = true},
@@ -72,7 +73,7 @@ OptionFormat<std::vector<ColumnBounds>> bounds_list() {
 
 /// An option for the meaning of the data, which all ranks share but no peer sets.
 OptionFacts about_tables(std::string name, std::string help, std::string details = {}) {
-    const bool common = name == "label";
+    const bool common = name == "label" || name == "bounds";
     return {.name = std::move(name),
             .common = common,
             .help = std::move(help),
@@ -128,12 +129,11 @@ agents give `--unit-agents`.)"),
 Rounds are then no slower for a person with thousands of records, and the guarantee is the same. The choice depends on
 the model and on the person's own records, so that nobody else's records change it.)"),
          bound(&TableOptions::unit_records, whole(0))},
-        {about_tables(
-             "bounds",
-             "NAME=LOW:HIGH for every column of numbers of CSV data, also of one to predict, "
-             "separated by commas, or FILE with one per line: values are cut to these bounds and "
-             "scaled to -1 to 1",
-             R"(
+        {about_tables("bounds",
+                      "NAME=LOW:HIGH,... or FILE: public bounds of CSV columns of numbers",
+                      R"(
+Every column of numbers has bounds, also one to predict; in FILE they are one per line. Values are cut to them and scaled to
+-1 to 1.
 Bounds are public: they must come from what is known about such data in general, such as an age from 0 to 110, and never
 from the data. Then scaling costs no privacy. Without a header line NAME is the column's number, from 1. A model whose
 target has bounds is trained on -1 to 1, and predicts in the data's units. Columns of numbers need bounds or

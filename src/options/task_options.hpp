@@ -18,7 +18,7 @@ namespace sotto {
 /// @throws DataError if no file matches.
 [[nodiscard]] OptionTexts with_agents_of_files(OptionTexts given);
 
-/// "averaging has other defaults: step-size 1, ...", for help.
+/// "averaging has other defaults: step-size 1, ...", for the manual.
 [[nodiscard]] std::string task_defaults_text();
 
 }  // namespace sotto

@@ -48,10 +48,11 @@ TEST(TaskOptions, ChooseNoScalingByThemselves) {
               Standardise::public_moments);
 }
 
-TEST(TaskOptions, NameEveryTaskAndItsDefaultsInTheirHelp) {
-    const std::string help = find_option(task_option_set().written(), "task")->help;
-    for (const std::string& name : task_names()) expect_contains(help, name);
-    expect_contains(help, task_defaults_text());
+TEST(TaskOptions, NameEveryTaskInTheirHelpAndItsDefaultsOnTheirPage) {
+    const auto written = task_option_set().written();
+    const auto* task = find_option(written, "task");
+    for (const std::string& name : task_names()) expect_contains(task->help, name);
+    expect_contains(task->details, task_defaults_text());
 }
 
 TEST(TaskDefaults, StandWhereNothingIsGiven) {
