@@ -252,9 +252,8 @@ def adjacency_told(table, better):
     told += [Told(f"record level: {text.text}", text.cells) for text in ours_told(table, "p-record")]
     shared = [x for x in table.xs("p-record", "corn one-step") if x in table.xs("p-agent", "corn one-step")]
     told.append(Told("`corn one-step` at record level against agent level",
-                     [(table.label("p-agent", x), verdicts.verdict(table.values("p-record", "corn one-step", x),
-                                                                   table.values("p-agent", "corn one-step", x)))
-                      for x in shared]))
+                     [(table.label("p-agent", x), verdicts.verdict(*verdicts.at_shared_seeds(
+                         table.values("p-record", "corn one-step", x), table.values("p-agent", "corn one-step", x)))) for x in shared]))
     return told + [dataclasses.replace(told_steps, text=f"{adjacency} level: {told_steps.text}") for adjacency in ADJACENCIES
                    for told_steps in [chosen_steps(table, panel_names(adjacency))]]
 

@@ -38,6 +38,12 @@ def combine(function, *values):
     return Values(by_seed={seed: function(*(at(value, seed) for value in values)) for seed in seeded[0]})
 
 
+def at_shared_seeds(first, second):
+    """Both values at the seeds that both have."""
+    shared = [seed for seed in first.by_seed if seed in second.by_seed]
+    return [Values(by_seed={seed: value.by_seed[seed] for seed in shared}) for value in (first, second)]
+
+
 def ratio(first, second):
     return combine(lambda a, b: a / b if b else math.inf if a else math.nan, first, second)
 
