@@ -42,7 +42,7 @@ def setting_text(size):
     """The setting of figures of plans, in words."""
     return (f"{AGENTS} agents, C = {BUDGET['clip_norm']:g}, δ = {shown(BUDGET['delta'])}, T = {BUDGET['rounds']}, `sotto plan`, mean of "
             f"{size['graphs']} Erdős–Rényi graphs; calibration `paper` unless a curve says exact; plans do not depend on chance "
-            f"and are compared graph by graph (in brackets: the smallest and the largest graph's)")
+            f"and are compared graph by graph (brackets: the smallest and the largest value over graphs)")
 
 
 

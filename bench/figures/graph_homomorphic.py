@@ -8,37 +8,28 @@ import tempfile
 import homomorphic
 import running
 import verdicts
-from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told
+from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told, told
 from rows import Row, mean_row
 from verdicts import LOWER, SAME
 
 NOISE_STD = 1.4142  # the paper's sigma_p^2 = 2
-HORIZON = 200
 CURVES = {"none": {"mechanism": "none"},
           "laplace": {"mechanism": "laplace", "noise_std": NOISE_STD},
-          "homomorphic": {"mechanism": "homomorphic", "noise_std": NOISE_STD},
-          "ldp": {"mechanism": "ldp", "noise_std": NOISE_STD},
-          "corn horizon": {"mechanism": "corn", "utility": f"horizon:{HORIZON}", "noise_std": NOISE_STD}}
+          "homomorphic": {"mechanism": "homomorphic", "noise_std": NOISE_STD}}
 # Records per agent; each round takes all of them, or one of so many that hardly any comes twice.
 RECORDS = {"fixed": homomorphic.RECORDS, "stream": 10000}
 BATCHES = {"fixed": "all", "stream": 1}
-# Columns of metrics.csv and their labels: of the mean model above the minimum and as it is, and the mean over the agents' own models.
-# (Column optimality_gap_agents does not fit: it uses each agent's own function, whose minimum is lower.)
-MODELS = {"mean": ("optimality_gap", "loss above the minimum"), "own": ("test_loss", "test loss"),
-          "loss": ("train_loss_mean_model", "training loss")}
+# Columns of metrics.csv and their labels: of the mean model, and the mean over the agents' own models.
+MODELS = {"loss": ("train_loss_mean_model", "training loss"), "own": ("test_loss", "test loss")}
 GRADIENT = ("gradient_squared", "E ‖∇J‖² of the mean model")  # what Corollary 1 bounds
-# The other reading of the caption's "μ = 1": the mean of a class, so that the step size is not given.
-STEPS, OTHER_STEP = [0.05, 0.1, 0.2, 0.5, 1], 0.1
-WITH_STEPS = ("none", "laplace", "homomorphic")
+STEPS = [0.05, 0.1, 0.2, 0.5, 1]
 # The text asks for symmetric, doubly stochastic weights and gives none. Lazy ones, (I + Metropolis) / 2, keep at least half for the own model.
 WEIGHTS = {"": {}, ": lazy weights": {"mixing": "lazy-metropolis"}}
 LAZY = list(WEIGHTS)[1]
 SMALLEST = 1e-9  # double precision cannot tell smaller gaps from the minimum
-SAME_FACTOR = 1.1
-NEARLY = 0.1  # part of the harm of independent noise that is nearly none
 FLAT = 1.5  # factor within which a figure stays of the same size
 ZERO, AT_ZERO = "zero model", math.log(2)  # its logistic loss
-POINTS = 25  # points of a curve
+POINTS = 20  # points of a curve
 
 
 def options(folder, kind, curve, rounds, seed):
@@ -90,7 +81,7 @@ def gradient_squared(run, folder):
 def step_rows(size, folder):
     """Means over the second half of the rounds, and the last squared gradient, against the step size; fixed records."""
     rounds, seeds = size["rounds"], range(1, 1 + size["step_seeds"])
-    cells = [(curve, weights, step) for curve in WITH_STEPS for weights in WEIGHTS for step in size["steps"]]
+    cells = [(curve, weights, step) for curve in CURVES for weights in WEIGHTS for step in size["steps"]]
     jobs = [(*cell, seed) for cell in cells for seed in (seeds if cell[0] != "none" else [1])]
     found = dict(zip(jobs, running.parallel(curves, [(folder, "fixed", curve, rounds, max(1, rounds // POINTS), seed,
                                                       {"step_size": step} | WEIGHTS[weights]) for curve, weights, step, seed in jobs])))
@@ -106,22 +97,25 @@ def step_rows(size, folder):
 
 
 def kind_rows(size, folder, kind):
-    """Learning curves and means over the second half. The curve without noise has seeds only where records stream."""
+    """Learning curves and means over the second half; of streaming records for all weights. The curve without noise has seeds only where
+    records stream."""
     rounds, seeds = size["rounds"], range(1, 1 + size["seeds"])
     every = max(1, rounds // POINTS)
     quiet_once = kind == "fixed"
-    jobs = [(curve, seed) for curve in CURVES for seed in (seeds if curve != "none" or not quiet_once else [1])]
-    found = dict(zip(jobs, running.parallel(curves, [(folder, kind, curve, rounds, every, seed, {}) for curve, seed in jobs])))
+    cells = [(curve, weights) for curve in CURVES for weights in WEIGHTS if kind == "stream" or not weights]
+    jobs = [(*cell, seed) for cell in cells for seed in (seeds if cell[0] != "none" or not quiet_once else [1])]
+    found = dict(zip(jobs, running.parallel(curves, [(folder, kind, curve, rounds, every, seed, WEIGHTS[weights])
+                                                     for curve, weights, seed in jobs])))
     rows = []
-    for curve in CURVES:
-        runs = {str(seed): found[curve, seed] for name, seed in jobs if name == curve}
+    for curve, weights in cells:
+        runs = {str(seed): found[curve, weights, seed] for *cell, seed in jobs if tuple(cell) == (curve, weights)}
         shown = sorted(next(iter(runs.values())))
         for key in MODELS:
             late = {seed: [run[t][key] for t in shown if t > rounds / 2] for seed, run in runs.items()}
             points = [(f"{kind}-{key}", t, {seed: max(run[t][key], SMALLEST) for seed, run in runs.items()}) for t in shown]
             points.append((f"late-{kind}-{key}", rounds, {seed: max(sum(of) / len(of), SMALLEST) for seed, of in late.items()}))
-            rows += [mean_row(panel, curve, t, values) if curve != "none" or not quiet_once else Row(panel, curve, t, values["1"])
-                     for panel, t, values in points]
+            rows += [mean_row(panel, curve + weights, t, values) if curve != "none" or not quiet_once else
+                     Row(panel, curve + weights, t, values["1"]) for panel, t, values in points]
     return rows + [Row(f"{kind}-own", ZERO, t, AT_ZERO) for t in (0, rounds)]
 
 
@@ -135,121 +129,95 @@ def measure(size):
     return rows
 
 
-def late(table, kind, key, first, second, label, margin=None):
-    """The verdict on means over the second half."""
-    panel = f"late-{kind}-{key}"
-    return [(label, table.compare(panel, first, second, x, margin)) for x in table.xs(panel, first, second)]
-
-
-NAMES = {"fixed": "fixed records", "stream": "streaming records"}
-MODEL_NAMES = {"loss": "loss of the mean model", "own": "test loss of agents' own models",
-               "mean": "loss of the mean model above its minimum"}
+NAMES = {"stream": "streaming records", "fixed": "fixed records"}
+MODEL_NAMES = {"loss": "mean model", "own": "agents' own models"}
 WEIGHT_NAMES = {"": "Metropolis weights", LAZY: "lazy weights"}
 
 
-def everywhere(table, first, second, key, margin=None):
-    return [cell for kind in NAMES for cell in late(table, kind, key, first, second, NAMES[kind], margin)]
+def late(table, first, second, key):
+    """Verdicts on means over the second half of the rounds with streaming records, for all weights."""
+    panel = f"late-stream-{key}"
+    return [(WEIGHT_NAMES[weights], table.compare(panel, first + weights, second + weights, x))
+            for weights in WEIGHTS for x in table.xs(panel, first + weights, second + weights)]
 
 
-def added(table, panel, curve, weights, x):
-    """What noise adds to a loss."""
-    return verdicts.difference(table.values(panel, curve + weights, x), table.values(panel, f"none{weights}", x))
+def at_steps(table, first, second, key):
+    """Verdicts on fixed records at every step size, for all weights."""
+    return [(f"{WEIGHT_NAMES[weights]}, {label}", cell) for weights in WEIGHTS
+            for label, cell in table.cells(f"step-{key}", first + weights, second + weights)]
 
 
 def share_of_harm(table, panel, weights, x):
     """What homomorphic noise adds to the mean model's loss, over what independent noise adds."""
-    return verdicts.ratio(added(table, panel, "homomorphic", weights, x), added(table, panel, "laplace", weights, x))
+    added = lambda curve: verdicts.difference(table.values(panel, curve + weights, x), table.values(panel, f"none{weights}", x))
+    return verdicts.ratio(added("homomorphic"), added("laplace"))
 
 
-def at_steps(table, first, second, key, weights, margin=None):
-    """Verdicts on fixed records at the step size 1 and at OTHER_STEP."""
-    chosen = (homomorphic.SETTINGS["step_size"], OTHER_STEP)
-    return table.cells(f"step-{key}", first + weights, second + weights, lambda x: x in chosen, margin)
-
-
-def readings(table, first, second, expect, keys, margin=None):
-    """One for every figure that the text may mean, under both weights and step sizes; records that stream had Metropolis weights and the
-    step size 1."""
-    found = []
-    for key in keys:
-        for weights in WEIGHTS:
-            found += [Claim(f"{MODEL_NAMES[key]}, {WEIGHT_NAMES[weights]}, {label}", [("", cell)], expect)
-                      for label, cell in at_steps(table, first, second, key, weights, margin)]
-        found += [Claim(f"{MODEL_NAMES[key]}, {NAMES['stream']}", [("", cell)], expect)
-                  for _, cell in late(table, "stream", key, first, second, "", margin)]
-    return found
+def shares(table, panels):
+    """As cells, against all of it. panels: (label, panel, x)."""
+    return [(f"{WEIGHT_NAMES[weights]}, {label}", verdicts.against(share_of_harm(table, panel, weights, x), 1))
+            for weights in WEIGHTS for label, panel, x in panels]
 
 
 def caption(table, size):
     repeats = size["rounds"] * (size["rounds"] - 1) / 2 / RECORDS["stream"]
-    steps = [x for x in (homomorphic.SETTINGS["step_size"], OTHER_STEP) if x in size["steps"]]
-    on_scale = [Claim(f"what it adds to the loss of the mean model, over what independent noise adds, {WEIGHT_NAMES[weights]}, "
-                      f"{table.label('step-loss', x)}, against {NEARLY:g}",
-                      [("", verdicts.against(share_of_harm(table, "step-loss", weights, x), NEARLY))], (LOWER, SAME))
-                for weights in WEIGHTS for x in steps]
+    end = max(table.xs("late-stream-loss", "none"))
     flat = lambda curve: [(f"step = {x:g}", verdicts.verdict(table.values("step-gradient", curve, x), table.values("step-gradient", curve, 1),
                                                             log=True, margin=FLAT)) for x in table.xs("step-gradient", curve) if x != 1]
-    harm = lambda curve, x: "{:.3g}".format(verdicts.ratio(verdicts.exact(mean(table, curve, x)), table.values("step-loss", "none", x)).number)
+    near = lambda key: told([*late(table, "homomorphic", "none", key)])
     return Caption(
-        paper="performance of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2) without noise, "
-              "with independent noise, and with graph-homomorphic noise of the same power. The text has two sentences about it, which are "
-              "the claims here. We had no picture: graph, weights, class means, number of rounds and the statistic drawn are not in the text.",
+        paper="performance of decentralized logistic regression (M = 5, K = 20 agents, μ = 1, ρ = 0.1, σ_h² = 1, σ_p² = 2), of which one "
+              "sentence says that homomorphic noise “approximately matches” no noise, “while outperforming” independent noise of the same power. "
+              "Graph, weights, class means, number of rounds and the statistic drawn are not in the text. Its analytical results are about "
+              "the mean model, which therefore comes first; agents' own models are a second reading.",
         setting=f"`sotto train --task logistic`, {homomorphic.AGENTS} agents on an Erdős–Rényi graph (p = "
                 f"{homomorphic.SETTINGS['edge_probability']:g}), features N(± {homomorphic.SETTINGS['mean']:g}, I), step size "
                 f"{homomorphic.SETTINGS['step_size']}, ridge {homomorphic.SETTINGS['l2']:g}, Laplace noise of variance "
-                f"{NOISE_STD ** 2:.3g}, {size['seeds']} seeds. `laplace`: one draw per agent and round, for all neighbours and for the agent's "
-                f"own copy. Drawn are the training loss of the mean model and the mean test loss of agents' own models. Fixed: "
-                f"{RECORDS['fixed']} records per agent, full batches. Streaming: each round draws one of {RECORDS['stream']} records per "
-                f"agent; {repeats:.2g} pairs of its {size['rounds']} draws are of one record on average. Compared are means over the second "
-                f"half of the rounds. (e) to (g): these against the step size, for Metropolis weights and for lazy ones, which keep at least "
-                f"half of the weight for the own model ({size['step_seeds']} seeds); the squared gradient is of the last round.",
+                f"{NOISE_STD ** 2:.3g}, {size['seeds']} seeds; weights Metropolis or lazy, which keep at least half of the weight for the own "
+                f"model. `laplace`: one draw per agent and round, for all neighbours and for the agent's own copy. Training loss of the mean "
+                f"model, mean test loss of agents' own models. Streaming: each round draws one of {RECORDS['stream']} records per agent; "
+                f"{repeats:.2g} pairs of its {size['rounds']} draws are of one record on average. Compared are means over the second half of "
+                f"the rounds with streaming records. Our variations: {RECORDS['fixed']} fixed records per agent with full batches, and other "
+                f"step sizes, (c) to (e) ({size['step_seeds']} seeds; the squared gradient is of the last round).",
         claims=[
-            Readings("homomorphic noise outperforms independent noise", readings(table, "homomorphic", "laplace", (LOWER,), ("loss", "own"))),
-            Readings(f"homomorphic noise approximately matches no noise (the text gives no margin; ours: factor {SAME_FACTOR:g}; as a part of "
-                     f"independent noise's harm: {NEARLY:g})",
-                     [*readings(table, "homomorphic", "none", (SAME, LOWER), ("loss", "own"), SAME_FACTOR),
-                      *[Claim(f"{MODEL_NAMES['mean']}, {NAMES['stream']}", [("", cell)], (SAME, LOWER))
-                        for _, cell in late(table, "stream", "mean", "homomorphic", "none", "", SAME_FACTOR)], *on_scale]),
-            *[Claim(f"the remaining squared gradient stays of the same size while the step shrinks (Corollary 1: O(b_v²)), {name}: at other "
-                    f"steps against step 1 (margin: factor {FLAT:g})", flat(f"homomorphic{weights}"), (SAME,)) for weights, name in WEIGHT_NAMES.items()],
+            *[Readings(f"homomorphic noise outperforms independent noise, {name}",
+                       [Claim(weights, [("", cell)], (LOWER,)) for weights, cell in late(table, "homomorphic", "laplace", key)])
+              for key, name in MODEL_NAMES.items()],
+            *[Claim(f"homomorphic noise approximately matches no noise, {name} (the text gives no margin): loss over that without noise", [], (SAME,),
+                    near(key)) for key, name in MODEL_NAMES.items()],
         ],
-        notes="the caption's μ = 1 may be the step size or the mean of a class, whose records the text calls N(μ_γ, σ_h²); the second, with a "
-              "mean of 1 and an unknown step, was not run. The paper's results (Theorem 2, Corollary 1) are about the mean model: each round "
-              "adds a term of order μ b_v², and an error of order b_v² remains; Lemma 3 says that own models deviate by as much. They are "
-              f"compared because the picture may draw them. Loss of the mean model over that without noise at step {OTHER_STEP:g}: "
-              f"{harm('homomorphic', OTHER_STEP)} times with homomorphic noise, {harm('laplace', OTHER_STEP)} times with independent noise. "
-              "On fixed records the loss above its minimum is below 1e-5 without noise, and ratios to it say nothing. Privacy is not "
-              "compared: the figure has equal noise, not equal ε.",
-        ours=[Told("agents' own models under homomorphic noise against the zero model, whose loss is ln 2",
-                   [(f"{name}, {label}", cell) for weights, name in WEIGHT_NAMES.items()
-                    for label, cell in table.cells("step-own", f"homomorphic{weights}", ZERO, lambda x: x in steps)]),
-              Told("squared gradient with independent noise at other steps against step 1, Metropolis weights", flat("laplace")),
-              *[Told(f"squared gradient, last round, homomorphic against independent noise, {name}",
-                     table.cells("step-gradient", f"homomorphic{weights}", f"laplace{weights}")) for weights, name in WEIGHT_NAMES.items()],
-              *[Told(f"Gaussian noise of the same standard deviation per round, on gradients, with another protection (not drawn), "
-                     f"{MODEL_NAMES[key]}: `corn horizon` against `ldp`", everywhere(table, "corn horizon", "ldp", key))
-                for key in ("mean", "own")]])
-
-
-def mean(table, curve, x):
-    """The mean over seeds of the mean model's loss at a step size."""
-    return table.y("step-loss", curve, x)
+        notes="the caption's μ = 1 may also be the mean of a class, whose records the text calls N(μ_γ, σ_h²); then the step is not known, which "
+              "was not run. Theorem 2 and Corollary 1 bound what noise does to the mean model: each round adds at most a term of order μ b_v², "
+              "and at most an error of order b_v² remains; by Lemma 3 own models deviate by O(μ²) + O(b_v²). On fixed records the loss above its "
+              "minimum is below 1e-5 without noise, and ratios to it say nothing. Privacy is not compared: the figure has equal noise, not equal ε.",
+        ours=[Told("what homomorphic noise adds to the mean model's loss, over what independent noise adds, against all of it",
+                   shares(table, [("streaming records", "late-stream-loss", end),
+                                  *[(f"fixed records, step = {x:g}", "step-loss", x) for x in table.xs("step-loss", "homomorphic")]])),
+              *[Told(f"fixed records, {name}: homomorphic against independent noise", at_steps(table, "homomorphic", "laplace", key))
+                for key, name in MODEL_NAMES.items()],
+              *[Told(f"fixed records, {name}: homomorphic noise against none", at_steps(table, "homomorphic", "none", key))
+                for key, name in MODEL_NAMES.items()],
+              Told("agents' own models under homomorphic noise, streaming records, against the zero model, whose loss is ln 2",
+                   [(WEIGHT_NAMES[weights], verdicts.against(table.values("late-stream-own", f"homomorphic{weights}", end), AT_ZERO, log=True))
+                    for weights in WEIGHTS]),
+              *[Told(f"squared gradient in the last round (Corollary 1 bounds its average over rounds by a term O(b_v²) without the step, and others), "
+                     f"{name}: at other steps against step 1 (margin: factor {FLAT:g})", flat(f"homomorphic{weights}"))
+                for weights, name in WEIGHT_NAMES.items()],
+              Told("the same with independent noise, Metropolis weights", flat("laplace"))])
 
 
 def panels():
     found = []
-    letters = iter("abcdefg")
+    letters = iter("abcde")
     for kind in NAMES:
-        for key in ("loss", "own", "mean"):
-            drawn = key != "mean"
-            title = f"({next(letters)}) {NAMES[kind]}, {'mean model' if key == 'loss' else 'own models'}" if drawn else ""
-            found.append(Panel(f"{kind}-{key}", title, ("round", "round"), MODELS[key], "t", log_y=True, drawn=drawn,
-                               left_out=("ldp", "corn horizon")))
+        for key in MODELS:
+            drawn = kind == "stream"
+            found.append(Panel(f"{kind}-{key}", f"({next(letters)}) {NAMES[kind]}, {MODEL_NAMES[key]}" if drawn else "", ("round", "round"),
+                               MODELS[key], "t", log_y=True, drawn=drawn))
             found.append(Panel(f"late-{kind}-{key}", "", ("rounds", "round"), MODELS[key], "T", log_y=True, drawn=False))
-    for key, title, label in (("loss", "mean model", MODELS["loss"]), ("own", "own models", MODELS["own"]),
-                              ("gradient", "squared gradient", GRADIENT), ("mean", "", MODELS["mean"])):
-        found.append(Panel(f"step-{key}", f"({next(letters)}) fixed records, {title}" if title else "", ("step_size", "step size"), label,
-                           "step", log_x=True, log_y=True, ticks=STEPS, bars=True, drawn=bool(title)))
+    for key, title, label in [*[(key, MODEL_NAMES[key], MODELS[key]) for key in MODELS], ("gradient", "squared gradient", GRADIENT)]:
+        found.append(Panel(f"step-{key}", f"({next(letters)}) fixed records, {title}", ("step_size", "step size"), label, "step", log_x=True,
+                           log_y=True, ticks=STEPS, bars=True))
     return found
 
 

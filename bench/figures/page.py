@@ -65,9 +65,12 @@ def caption_text(figure, table, size):
     return "\n\n".join(capitalised(re.sub(r"(?<=\S)[ \t]+", " ", part)) for part in parts)
 
 
+EXPECTED = {AGREES: "as we expected", DIFFERS: "not as we expected", NOT_DECIDED: NOT_DECIDED}
+
+
 def described(text):
     """The text of a claim about our own curves with its outcome, or of other comparisons."""
-    return f"{text} [{text.outcome()}]" if isinstance(text, Claim) else str(text)
+    return f"{text} [{EXPECTED[text.outcome()]}]" if isinstance(text, Claim) else str(text)
 
 
 def capitalised(part):
@@ -85,7 +88,8 @@ INTRODUCTION = """# Published figures, reproduced
 
 Each section reproduces a figure of a paper and says what agrees with it, what differs, and what the trainings do not decide. The papers
 are [W] Whisper D-SGD, [C] CorN-DSGD, [G] gossip averaging under varying threat models, [U] unified guarantees by matrix factorization and
-[H] graph-homomorphic perturbations; figures have the paper's letter and number. Our own are
+[H] graph-homomorphic perturbations; figures have the paper's letter and number. We had their texts without pictures: compared is what
+text and caption say, not the published curves, and what we call missing may be in a picture. Our own figures are
 {ours}.
 
 | command | what it does |
@@ -111,11 +115,11 @@ their differences or, on a logarithmic axis with positive values, of their ratio
 - not decided: otherwise.
 
 Plans do not depend on chance but on the graph, and are compared on every graph: not above (not below) is lower (higher) on some graphs and
-the same on the others; different by graph is anything else. In brackets are then the smallest and the largest graph's.
+the same on the others; different by graph is anything else. Brackets then give the smallest and the largest value over graphs.
 
 
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
-Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
+Margins other than the default are ours, and named. Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
 under every plausible reading, and if these come out differently, it depends on how it is read.
 Numbers that do not depend on chance have intervals without width. Intervals are not widened for multiple comparisons: of twenty
 comparisons of equal curves, expect one to be decided by chance.
