@@ -69,7 +69,8 @@ def caption(table, size):
     panels = [f"q{q}" for q in COALITIONS if table.curves(f"q{q}")]
     return Caption(
         paper="Tr(W R Wᵀ) against the number m of independent seeds, for disjoint groups of agents; m = 1 with q = 0 is CorN, m = n with "
-              "q = n - 1 is LDP. The text gives no groups and no q.",
+              "q = n - 1 is LDP. The text gives no q; it says disjoint and prints ∩ₖ Hₖ = ∅, "
+              "which overlapping groups also satisfy.",
         setting=f"the same over LDP's on the same graph; {AGENTS} agents, p = {PROBABILITY:g}, one-step objective, mean of "
                 f"{size['graphs']} graphs; `sotto plan --mechanism corn-hbc --seed-groups FILE --coalition-size q`. Seeds belong to m "
                 f"blocks of consecutive agents, m cyclic windows of 10 or 5 agents, or m random sets of five. Margin: {SOLVED:g}, to which "
@@ -78,7 +79,8 @@ def caption(table, size):
                       at_last("q0", "disjoint blocks") if last == AGENTS else [], (SAME,))],
         notes="the variance of the independent noise may differ between agents, which leaves no more noise than the paper's common one. "
               "Dividing by LDP's noise removes the effect of ε, T and C. The curve of windows of 10 goes up and down with the parity of m; for "
-              "even m they are pairs of complements. DECOR, a special case of the paper with a seed per edge, is in C1.",
+              "even m they are pairs of complements. The paper's special case, DECOR with a seed per edge and q "
+              "≥ 1, is not drawn; C1's DECOR is planned against outsiders (q = 0).",
         ours=[
             Told("disjoint groups, q = 0, from each m to the next", steps),
             Told(f"one seed for all (m = {first:g}) less LDP, q = 0", [("", table.compare("q0", "disjoint blocks", LDP, first))]),

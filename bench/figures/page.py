@@ -137,8 +137,8 @@ comparisons of equal curves, expect one to be decided by chance.
   ratios at every seed. Where bars would cover each other, curves are drawn a little to the side.
 - `decor` and `corn one-step` are the published variants (DECOR, and Whisper or CorN) with their one-step objective; `cdp` is the trusted
   aggregator. Ours are `decor horizon` and `corn horizon`, which minimise the noise of 200 rounds, and `pairs q=1`: problem (10) of [C]
-  with a seed for every pair of agents (or every edge, where stated), which withstands any one curious agent; in W1, C1 and C2 it minimises
-  the noise of one step, in trainings that of 200 rounds.
+  with a seed for every pair of agents (or every edge, where stated), which withstands any one curious agent; the choice of seeds is ours. In
+  W1, C1 and C2 it minimises the noise of one step, in trainings that of 200 rounds, which is part of its lead over `decor` there.
 """
 
 
