@@ -187,7 +187,7 @@ def caption_c3(table, size):
     return Caption(
         paper="the optimality gap (1/n) Σ f_i(x_i) - f* of eq. 11 against ε (p = 0.5) and p (ε = 10), mean of 10 seeds. The papers print C = 0.1, and "
               "steps 1/√t of which the first is 0.01, which contradict each other.",
-        setting=f"(a), (b): {trained_setting(size, f'{CLIP} (no gradient near the start is longer; the papers have {BUDGET["clip_norm"]:g})')}; steps {0.01:g}/√t; "
+        setting=f"(a), (b): {trained_setting(size, f'{CLIP} (no gradient near the start is longer; the papers have 0.1)')}; steps {0.01:g}/√t; "
                 f"geometric means; {above}. (c), (d): clip {BUDGET['clip_norm']:g}, as printed, with steps 0.01/√t and 1/√t; arithmetic means. Sweep "
                 f"file: `bench/figures/quadratic.ini`.",
         claims=[*both, *[dataclasses.replace(claim, text=f"{claim.text}, {at_clip}, (b)") for claim in (spread, lead)],
