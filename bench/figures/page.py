@@ -117,9 +117,9 @@ their differences or, on a logarithmic axis with positive values, of their ratio
 Plans do not depend on chance but on the graph, and are compared on every graph: not above (not below) is lower (higher) on some graphs and
 the same on the others; different by graph is anything else. Brackets then give the smallest and the largest value over graphs.
 
-
 A claim agrees if every comparison comes out as it says, differs if one is decided otherwise, and is not decided in all other cases.
-Margins other than the default are ours, and named. Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
+Margins other than the default are ours, and named.
+Where a text leaves something open that decides a claim (a step size, a number of rounds, which model is drawn), the claim is compared
 under every plausible reading, and if these come out differently, it depends on how it is read.
 Numbers that do not depend on chance have intervals without width. Intervals are not widened for multiple comparisons: of twenty
 comparisons of equal curves, expect one to be decided by chance.
