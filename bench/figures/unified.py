@@ -12,7 +12,8 @@ BOUND, SENSITIVITY, THEIRS, LDP = "bound (12)", "sensitivity (7)", "Muffliato's 
 PAIRS = "pairs q=1: Metropolis weights"
 GRAPHS = {"florentine": ("Florentine families (15)", FLORENTINE), "er": ("Erdős–Rényi, p = 0.2 (100)", None),
           "ego": ("Facebook ego 414 (148)", EGO), "fediverse": ("Mastodon servers (176)", MASTODON)}
-LARGE, SMALL, OWN = ("er", "ego"), ("florentine",), ("fediverse",)  # the paper's graphs, and one in place of its fourth
+LARGE, SMALL = ("er", "ego"), ("florentine",)
+OWN = "fediverse"  # in place of the paper's fourth
 PAPERS = SMALL + LARGE
 NEAR, FAR = 2, 3  # the paper's claims: up to this distance, from this distance on
 DISTANCES = range(1, 8)
@@ -38,7 +39,8 @@ def by_distance(pairs, figure):
 
 # Divergences of order 2 of a pair, which are squares of mu. With noise and sensitivity 1, (12) is one; like Muffliato's bound it is cut at
 # LDP's.
-FIGURES_OF_PAIRS = {BOUND: lambda pair: min(pair["sensitivity_squared"]["abs_sum"], pair["sensitivity_squared"]["all_messages"]), SENSITIVITY: lambda pair: pair["renyi_alpha2"],
+FIGURES_OF_PAIRS = {BOUND: lambda pair: min(pair["sensitivity_squared"]["abs_sum"], pair["sensitivity_squared"]["all_messages"]),
+                    SENSITIVITY: lambda pair: pair["renyi_alpha2"],
                     THEIRS: lambda pair: mu_of(pair["muffliato_bound"], DELTA) ** 2 if pair["muffliato_bound"] > 0 else 0.0}
 
 
@@ -149,8 +151,8 @@ def caption(table, size):
                 f"paper asks for row-stochastic ones without naming them; its Facebook graph is, by its 148 nodes, our guess. Sensitivity (7) is "
                 f"the paper's Definition 7, the maximum over contributions; (12) is Theorem 8's bound for this case, of the square. Muffliato's "
                 f"bound (Cyffers et al. 2022, a theorem for symmetric weights) with one gossip step per round: Σ_s Σ_k≤T-s Σ_w "
-                f"(Wᵏ)_wu² / |(Wᵏ)_w|², over rounds s and neighbours w of the observer. Both bounds are cut at LDP's divergence, T. (a) to (d): T = {SHOWN}, means over pairs with bars from "
-                f"the smallest to the largest pair. (e) to (h): the mean divergence at a distance divided by T, for several T; on all graphs up "
+                f"(Wᵏ)_wu² / |(Wᵏ)_w|², over rounds s and neighbours w of the observer. Both bounds are cut at LDP's "
+                f"divergence, T. (a) to (d): T = {SHOWN}, means over pairs with bars from the smallest to the largest pair. (e) to (h): the mean divergence at a distance divided by T, for several T; on all graphs up "
                 f"to T = {size['longest']}, beyond on the smallest only, which enters no comparison.",
         claims=[
             Readings(f"from distance {NEAR} on its accounting is tighter than Muffliato's bound (T = {SHOWN}, margin: factor {SAME_FACTOR:g})",
@@ -171,8 +173,7 @@ def caption(table, size):
               "carry on what an agent received can reveal more ([views](accounting.md#views), [findings](findings.md)).",
         ours=[Told(f"sensitivity (7) against (12), means over pairs (T = {SHOWN}, margin: factor {SAME_FACTOR:g})",
                    on_graphs(GRAPHS, lambda key: table.cells(key, SENSITIVITY, BOUND, margin=SAME_FACTOR))),
-              Told("Mastodon servers: (12) against Muffliato's bound, means over pairs", table.cells("fediverse", BOUND, THEIRS,
-                                                                                                     margin=SAME_FACTOR)),
+              Told(f"{GRAPHS[OWN][0]}: (12) against Muffliato's bound, means over pairs", table.cells(OWN, BOUND, THEIRS, margin=SAME_FACTOR)),
               Told("Florentine families, not drawn: `pairs q=1` (a seed per edge, planned against any one agent who sees all messages) with "
                    "Metropolis weights against independent noise with the other weights, so that not all of it is the seeds' gain, means of (7)",
                    table.cells("florentine", PAIRS, SENSITIVITY))])

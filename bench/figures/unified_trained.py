@@ -8,7 +8,7 @@ import verdicts
 from figure import Caption, Claim, Figure, Panel, Readings, Sized, Told
 from rows import mean_row, span
 from running import words
-from unified import EGO, FLORENTINE, GRAPHS, MASTODON, graph_options
+from unified import EGO, FLORENTINE, GRAPHS, MASTODON, OWN, graph_options
 from verdicts import HIGHER, LOWER, SAME, Values
 
 HOUSING = "cal_housing.data.gz"
@@ -98,8 +98,6 @@ def against_reduction(found):
     return verdicts.against(found, REDUCTION, margin=REDUCTION_MARGIN)
 
 
-def mean(values):
-    return sum(verdicts.numbers(values)) / len(verdicts.numbers(values))
 
 
 def budget_for(table, curve, target):
@@ -147,7 +145,7 @@ def caption_u3(table, size):
                                                                    size["one_step"]}
     _, evaluations = reduction(table, "time", size["rounds"])
     final = final_reductions(table)
-    largest = [max(final, key=lambda cell: mean(cell[1]))] if len(final) > 1 else []
+    largest = [max(final, key=lambda cell: verdicts.mean(cell[1]))] if len(final) > 1 else []
     fold = folds(table, "space-time", TARGET)
     quiet = verdicts.numbers(table.values("budget", "none", table.xs("budget", "none")[0])) if table.xs("budget", "none") else []
     return Caption(
@@ -197,7 +195,6 @@ def caption_u3(table, size):
 # --- U5 --------------------------------------------------------------------------------------------------------------
 
 FURTHER = ("florentine", "er", "fediverse")
-OWN = "fediverse"  # in place of the paper's
 
 
 def measure_u5(size):

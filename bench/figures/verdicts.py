@@ -103,7 +103,7 @@ def verdict(first, second, log=False, margin=None):
                        math.log(margin) if margin else TOLERANCE).moved(math.exp, RATIO)
     size = max(abs(number) for number in numbers(first) + numbers(second))
     if log and margin:
-        margin = (margin - 1) * abs(sum(numbers(second)) / len(numbers(second)))
+        margin = (margin - 1) * abs(mean(second))
     return decided(difference(first, second), margin or TOLERANCE * size)
 
 
@@ -142,6 +142,10 @@ def word_of(low, high, margin):
     if -margin <= low and high <= margin:
         return SAME
     return LOWER if high < 0 else HIGHER if low > 0 else NOT_DECIDED
+
+
+def mean(value):
+    return sum(numbers(value)) / len(numbers(value))
 
 
 def numbers(value):

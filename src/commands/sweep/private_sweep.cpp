@@ -234,7 +234,7 @@ std::vector<std::size_t> draw_choice(const SweepConfig& config,
                                      const SweepFolder& folder) {
     const fs::path file = draws_file(config);
     if (fs::exists(choice_file(config))) {
-        if (fs::exists(file))  // the choice was made, and nothing removed yet
+        if (fs::exists(file))  // not everything was removed after the choice
             remove_unreleased(config, drawn_cell(cells, read_draws(config, cells)), folder);
         throw ConfigError(
             fmt::format("output: {} says that the choice has been made; one more reveals more (use "

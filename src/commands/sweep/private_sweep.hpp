@@ -27,8 +27,8 @@ namespace sotto {
 /// The drawn configurations, which stay the same when a stopped sweep goes on. Process 0 only.
 /// The file DIR/draws.json is secret, as is the number of trainings, until the choice is made.
 /// @return numbers of configurations, as in `drawn_cell`; at least one.
-/// @throws ConfigError if the folder holds a choice that has been made, of which it then removes
-/// what a process left that ended before release_choice did; or a choice among others.
+/// @throws ConfigError if the folder holds a choice among other trainings, or one that has been
+/// made. Of the latter it first removes what release_choice removes, if that did not end.
 [[nodiscard]] std::vector<std::size_t> draw_choice(const SweepConfig& config,
                                                    const std::vector<SweepCell>& cells,
                                                    const SweepFolder& folder);
