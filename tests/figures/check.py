@@ -85,6 +85,8 @@ def by_seed(*values):
 
 def check_verdicts():
     """Lower, higher, the same and not decided by the interval of paired differences, and by nothing else."""
+    few, many = verdicts.at_shared_seeds(by_seed(1, 2), by_seed(5, 6, 7))
+    require(list(few.by_seed.values()) == [1, 2] and list(many.by_seed.values()) == [5, 6], "values are not those at shared seeds")
     cases = [
         ("noise that pairs take out hides nothing", by_seed(1.0, 5.0, 9.0), by_seed(1.2, 5.21, 9.19), {}, LOWER),
         ("the other way round", by_seed(1.2, 5.21, 9.19), by_seed(1.0, 5.0, 9.0), {}, HIGHER),
@@ -291,6 +293,14 @@ def check_pictures():
     panel = pictures.panel_of(figure.Panel("p0", "", ("p", "p"), ("y", "loss")), [close, far])
     require(panel["y"] == "loss\nless that of 'none'" and panel["curves"]["none"] == [[1, 0.0]], f"what hides differences stays: {panel}")
     require(abs(panel["curves"]["ldp"][0][1] - 0.1) < 1e-12 and panel["curves"]["ldp"][0][3] < 0.11, f"seeds are not paired: {panel}")
+    doubled = rows.Row("p0", "pairs", 1, 3.0, 1.0, 5.0, (("1", 2.0), ("2", 4.0)))
+    single = rows.Row("p0", "ldp", 1, 1.5, 1.0, 2.0, (("1", 1.0), ("2", 2.0)))
+    over = pictures.panel_of(figure.Panel("p0", "", ("p", "p"), ("y", "noise"), over="ldp"), [single, doubled])
+    require(over["y"] == "noise\nover that of 'ldp'" and over["curves"] == {"ldp": [[1, 1.0]], "pairs": [[1, 2.0, 2.0, 2.0]]},
+            f"curves are not drawn over another seed by seed: {over}")
+    points = [rows.Row("p0", curve, x, y) for curve, x, y in (("a", 0, 1), ("a", 1, 2), ("b", 0, 1), ("b", 1, 9), ("c", 0, 1))]
+    left = {row.curve for row in pictures.below_top(figure.Panel("p0", "", ("p", "p"), ("y", "y"), top=6), points)}
+    require(left == {"a", "c"}, f"below the top there are {left}, where of b one point of two is left")
     texts = drawn(few, ticks={1: "good", 2: "bad"})
     require("good" in texts and "bad" in texts and "1.5" not in texts[:2], f"categories are not words: {texts}")
     refused(lambda: drawn([]), subprocess.CalledProcessError, "nothing is drawn without a word")
